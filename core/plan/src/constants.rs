@@ -28,7 +28,8 @@ pub const DURATION: Nanos = Nanos::from_secs(10);
 pub const MAX_OPEN: u64 = 16_000_000;
 /// A run in which nothing is done for this long and everything fails alike is stopped.
 pub const HOPELESS_AFTER: Nanos = Nanos::from_secs(5);
-/// Maximum number of series (phase, scenario, step) with histograms of their own; further ones share `other`.
+/// Maximum number of series (phase, scenario, step) with histograms of their own; further ones
+/// share `other`.
 pub const SERIES_MAX: usize = 4_096;
 /// Doubt: share of late requests in any ten seconds.
 pub const DOUBT_LATE_SHARE: f64 = 0.01;
@@ -58,5 +59,6 @@ pub const FSYNC_EVERY: Nanos = Nanos::from_secs(5);
 pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
 /// Seed of a run that names none: the same command gives the same load.
 pub const SEED: u64 = 1;
-/// Maximum number of sends, completions or arrivals handled in one loop turn before the pacer is asked again.
+/// Maximum number of sends, completions or arrivals handled in one loop turn before the pacer is
+/// asked again.
 pub const WORK_PER_TURN_MAX: usize = 64;

@@ -214,8 +214,8 @@ pub fn run_here<D: Driver>(
     thread_config.worker(driver).run()
 }
 
-/// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there is
-/// one CPU for each thread. Otherwise the kernel places the threads.
+/// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there
+/// is one CPU for each thread. Otherwise the kernel places the threads.
 fn cpu(load_config: &LoadConfig, threads: u32, thread: u32, placement: ThreadPlacement) -> Option<u32> {
     let of_namespace =
         load_config.namespaces.get(placement.namespace).map_or(&[][..], |namespace| &namespace.cpus);

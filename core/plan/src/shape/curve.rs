@@ -301,8 +301,8 @@ impl RateCurve {
         self.last_instant_within(u128::from(index).checked_mul(2 * u128::from(self.per))?)
     }
 
-    /// Returns the last nanosecond at which the integral is at most `ticks` half ticks; `None` if the
-    /// curve never exceeds them.
+    /// Returns the last nanosecond at which the integral is at most `ticks` half ticks; `None` if
+    /// the curve never exceeds them.
     #[inline]
     pub fn last_instant_within(&self, ticks: u128) -> Option<Nanos> {
         let piece = self.piece_reaching(ticks)?;
