@@ -19,6 +19,9 @@ pub(crate) const SEGMENTS_MAX: usize = 10;
 /// The code with which HTTP/3 closes a connection without an error (RFC 9114 §8.1).
 const NO_ERROR: u32 = 0x100;
 
+/// The code with which HTTP/3 cancels a request (RFC 9114 §8.1).
+const REQUEST_CANCELLED: u32 = 0x10c;
+
 /// One connection.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub(crate) struct QuicConnection {
@@ -39,6 +42,9 @@ pub(crate) struct QuicConnection {
     pub(crate) is_blocked: bool,
     /// The owner waits until everything was accepted.
     pub(crate) owes_flush: bool,
+    /// The owner has closed it. It stays until the peer has received everything, at most until this
+    /// instant.
+    pub(crate) leaves_at: Option<Nanos>,
 }
 
 /// The bytes of one stream that QUIC did not accept yet.
@@ -56,6 +62,8 @@ pub(crate) struct Progress {
     pub(crate) connected: bool,
     /// The connection is lost.
     pub(crate) lost: Option<ConnectionError>,
+    /// Its closing period is over: nothing is sent or expected any more.
+    pub(crate) drained: bool,
 }
 
 impl QuicConnection {
@@ -71,12 +79,19 @@ impl QuicConnection {
             has_ended: false,
             is_blocked: false,
             owes_flush: false,
+            leaves_at: None,
         }
     }
 
     /// Whether QUIC has accepted everything.
     pub(crate) fn is_flushed(&self) -> bool {
         self.unsent.is_empty()
+    }
+
+    /// Whether the peer has received all streams but those of control, which never end.
+    pub(crate) fn is_delivered(&mut self) -> bool {
+        let control = self.opened[Dir::Uni as usize];
+        self.is_flushed() && self.connection.streams().send_streams() as u64 <= control
     }
 
     /// Sends records.
@@ -94,12 +109,18 @@ impl QuicConnection {
                 RecordKind::Stop => {
                     let _ = self.connection.recv_stream(stream_id(record.stream)).stop(code(record.code()));
                 }
-                RecordKind::Close => self.connection.close(now, code(record.code()), Bytes::new()),
+                RecordKind::Close => {
+                    self.unsent.clear();
+                    self.connection.close(now, code(record.code()), Bytes::new());
+                }
             }
         }
     }
 
     fn write_data(&mut self, record: Record<'_>) {
+        if self.connection.is_closed() {
+            return;
+        }
         let stream = record.stream;
         let is_waiting = self.unsent.contains_key(&stream) || !self.is_open(stream);
         let sent = if is_waiting { Some(0) } else { self.write_some(stream, record.bytes) };
@@ -134,23 +155,27 @@ impl QuicConnection {
         if id.initiator() != self.connection.side() {
             return true;
         }
-        let opened = &mut self.opened[id.dir() as usize];
-        while id.index() >= *opened {
-            if self.connection.streams().open(id.dir()).is_none() {
-                return false;
+        while id.index() >= self.opened[id.dir() as usize] {
+            let Some(next) = self.connection.streams().open(id.dir()) else { return false };
+            self.opened[id.dir() as usize] += 1;
+            if next != id && !self.unsent.contains_key(&next.into()) {
+                // A request that was cancelled before. The peer counts it as open until it ends.
+                let _ = self.connection.send_stream(next).reset(VarInt::from_u32(REQUEST_CANCELLED));
+                let _ = self.connection.recv_stream(next).stop(VarInt::from_u32(REQUEST_CANCELLED));
             }
-            *opened += 1;
         }
         true
     }
 
     /// Continues with what QUIC did not accept.
     fn write_unsent(&mut self) {
-        for (stream, mut unsent) in std::mem::take(&mut self.unsent) {
+        // In ascending order, so that `is_open` meets no stream that waits further on.
+        let waiting: Vec<u64> = self.unsent.keys().copied().collect();
+        for stream in waiting {
             if !self.is_open(stream) {
-                self.unsent.insert(stream, unsent);
                 continue;
             }
+            let Some(mut unsent) = self.unsent.remove(&stream) else { continue };
             let Some(sent) = self.write_some(stream, &unsent.bytes[unsent.sent..]) else { continue };
             unsent.sent += sent;
             if unsent.sent < unsent.bytes.len() {
@@ -166,7 +191,10 @@ impl QuicConnection {
         let mut progress = Progress::default();
         loop {
             while let Some(event) = self.connection.poll_endpoint_events() {
-                if let Some(event) = endpoint.handle_event(self.handle, event) {
+                if event.is_drained() {
+                    // The owner frees the handle, only once.
+                    progress.drained = true;
+                } else if let Some(event) = endpoint.handle_event(self.handle, event) {
                     self.connection.handle_event(event);
                 }
             }

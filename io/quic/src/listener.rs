@@ -29,6 +29,9 @@ const DATAGRAMS_PER_TURN: u32 = 64;
 /// The longest wait. Beyond any timer of a server.
 const WAIT_MAX: Nanos = Nanos(60_000_000_000);
 
+/// How long a closed connection is kept for what was sent before; see [`Driver::close`].
+const DELIVERY_MAX: Nanos = Nanos(60_000_000_000);
+
 /// A driver with one socket, which accepts any number of connections.
 ///
 /// The caller gets [`Event::Accepted`] and [`Event::Secured`] when a handshake is complete.
@@ -156,6 +159,18 @@ impl QuicListener {
         }
     }
 
+    /// Closes a connection that has left, when the peer has received everything or the time for it
+    /// is over.
+    fn leave(&mut self, conn: ConnId, now: Instant) {
+        let at = self.instants.nanos(now);
+        let Some(entry) = self.get(conn) else { return };
+        let Some(leaves_at) = entry.leaves_at else { return };
+        if !entry.connection.is_closed() && (entry.is_delivered() || leaves_at <= at) {
+            entry.close(now);
+            self.transmit(conn, now);
+        }
+    }
+
     fn send_datagram(&self, len: usize, to: SocketAddr) {
         if let Some(socket) = &self.socket {
             socket.send(&self.datagram[..len], to);
@@ -180,6 +195,9 @@ impl QuicListener {
             entry.owes_flush = false;
             events.push(Event::Flushed(conn));
         }
+        if progress.drained && entry.leaves_at.is_some() {
+            return self.remove(conn);
+        }
         if let Some(error) = progress.lost {
             if !entry.is_connected {
                 self.transmit(conn, now);
@@ -189,6 +207,7 @@ impl QuicListener {
                 events.push(Event::Ended(conn, close_reason(&error, true).0));
             }
         }
+        self.leave(conn, now);
         self.transmit(conn, now);
     }
 
@@ -217,6 +236,10 @@ impl QuicListener {
         while let Some((at, conn)) = self.timers.take_due(now) {
             let instants = self.instants;
             let Some(entry) = self.get(conn) else { continue };
+            if entry.leaves_at == Some(at) {
+                self.leave(conn, instants.instant(now));
+                continue;
+            }
             if entry.armed != at {
                 continue;
             }
@@ -238,7 +261,7 @@ impl QuicListener {
         else {
             return false;
         };
-        self.peek(conn).is_none()
+        self.peek(conn).is_none_or(|entry| entry.leaves_at.is_some())
     }
 }
 
@@ -290,15 +313,20 @@ impl Driver for QuicListener {
         self.bytes_sent
     }
 
-    fn close(&mut self, conn: ConnId, _: Close) {
+    fn close(&mut self, conn: ConnId, how: Close) {
         let now = self.instants.now();
-        if let Some(entry) = self.get(conn) {
-            if !entry.has_ended {
-                entry.close(now);
-                self.transmit(conn, now);
-            }
-            self.remove(conn);
+        let leaves_at = self.instants.nanos(now).after(DELIVERY_MAX);
+        let Some(entry) = self.get(conn).filter(|entry| entry.leaves_at.is_none()) else { return };
+        if how == Close::Fin && !entry.connection.is_closed() {
+            (entry.leaves_at, entry.has_ended) = (Some(leaves_at), true);
+            self.timers.set(leaves_at, conn);
+            return self.leave(conn, now);
         }
+        if !entry.has_ended {
+            entry.close(now);
+            self.transmit(conn, now);
+        }
+        self.remove(conn);
     }
 
     /// QUIC ends a connection in both directions. What was sent before is not waited for.

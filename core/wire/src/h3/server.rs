@@ -141,10 +141,9 @@ impl Server {
             }
         };
         if !matches!(record.kind, RecordKind::Data | RecordKind::End) {
+            // A stream that ends in one direction only would keep its place.
             let stream = self.streams.remove(at);
-            if record.kind == RecordKind::Stop {
-                self.abort(stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
-            }
+            self.abort(stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
             if stream.has_head {
                 sink.cancelled(stream_number(stream.id));
             }

@@ -198,6 +198,19 @@ fn a_cancelled_request_is_forgotten() {
     assert!(read.0.is_empty());
 }
 
+/// A request that its client resets ends in both directions, or it would keep its place in QUIC.
+#[test]
+fn a_reset_request_is_reset() {
+    let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+    server.out().clear();
+    let mut out = Vec::new();
+    records::push(&mut out, 0, RecordKind::Data, &[0]);
+    records::push_code(&mut out, 0, RecordKind::Reset, 0x10c);
+    server.read(&out, &mut asked).expect("a client may change its mind");
+    let kinds: Vec<_> = records::read(server.out()).map(|record| (record.stream, record.kind)).collect();
+    assert_eq!((&kinds[..], server.in_use()), (&[(0, RecordKind::Reset), (0, RecordKind::Stop)][..], 0));
+}
+
 /// Requests that break a rule are rejected alone.
 #[test]
 fn bad_requests_are_rejected() {

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Errno, Event, TlsClient,
-    TlsServer, TlsServerOptions, Uring, probe_uring,
+    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Errno, Event, SendStatus,
+    TlsClient, TlsServer, TlsServerOptions, Uring, probe_uring,
 };
 use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
 use wavetank_quic::{Quic, QuicListener};
@@ -178,4 +178,98 @@ fn a_new_server_resets<D: Driver>() {
 #[test]
 fn a_new_server_resets_on_each_driver() {
     on_each(a_new_server_resets::<Epoll>, a_new_server_resets::<Uring>);
+}
+
+/// A connection that ended long before its owner closes it takes nothing from a later one.
+fn late_closes_are_harmless<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let first = pair.connect();
+    let accepted = pair.accepted.take().expect("it was accepted");
+    pair.client.close(first, Close::Fin);
+    pair.turn_until(|pair, _| pair.ended[1].is_some());
+    // The closing period lasts three probe timeouts, after which QUIC forgets the connection.
+    let forgotten = pair.clock.now().after(Nanos::SECOND);
+    pair.turn_until(|pair, _| pair.clock.now() > forgotten);
+    let second = pair.connect();
+    pair.server.close(accepted, Close::Fin);
+    pair.client.send(second, &record(0, RecordKind::End, b"question")).expect("it is open");
+    pair.turn_until(|pair, _| !pair.received[1].is_empty() || pair.ended[0].is_some());
+    assert_eq!((&pair.received[1][..], pair.ended[0]), (&["0 End question".to_owned()][..], None));
+}
+
+#[test]
+fn late_closes_are_harmless_on_each_driver() {
+    on_each(late_closes_are_harmless::<Epoll>, late_closes_are_harmless::<Uring>);
+}
+
+/// What was sent before an orderly end arrives before it.
+fn closing_delivers<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    pair.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
+    pair.turn_until(|pair, _| !pair.received[1].is_empty());
+    let accepted = pair.accepted.expect("it was accepted");
+    let body = vec![b'x'; 1_000_000];
+    pair.server.send(accepted, &record(0, RecordKind::End, &body)).expect("it is open");
+    pair.server.close(accepted, Close::Fin);
+    assert!(pair.server.send(accepted, &record(4, RecordKind::End, b"more")).is_err(), "it is closed");
+    pair.turn_until(|pair, _| pair.ended[0].is_some());
+    let bytes: usize = pair.received[0].iter().map(|line| line.matches('x').count()).sum();
+    assert_eq!((bytes, pair.ended), (body.len(), [Some(CloseReason::Eof), None]));
+}
+
+#[test]
+fn closing_delivers_on_each_driver() {
+    on_each(closing_delivers::<Epoll>, closing_delivers::<Uring>);
+}
+
+/// A request that was cancelled before the server allowed its stream gives its place back.
+fn cancelled_streams_are_ended<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    for id in (0..4_000).step_by(4) {
+        pair.client.send(conn, &record(id, RecordKind::End, b"q")).expect("it is open");
+    }
+    let code = |kind| {
+        let mut out = Vec::new();
+        records::push_code(&mut out, 4_000, kind, 0x10c);
+        out
+    };
+    let waiting = pair.client.send(conn, &record(4_000, RecordKind::End, b"never")).expect("it is open");
+    assert_eq!(waiting, SendStatus::Pending, "the server allows 1,000 streams");
+    pair.client.send(conn, &code(RecordKind::Reset)).expect("it is open");
+    pair.client.send(conn, &code(RecordKind::Stop)).expect("it is open");
+    pair.client.send(conn, &record(4_004, RecordKind::End, b"late")).expect("it is open");
+    pair.turn_until(|pair, _| pair.received[1].len() >= 1_000);
+    let accepted = pair.accepted.expect("it was accepted");
+    for id in (0..4_000).step_by(4) {
+        pair.server.send(accepted, &record(id, RecordKind::End, b"a")).expect("it is open");
+    }
+    pair.turn_until(|pair, _| pair.received[1].iter().any(|line| line == "4004 End late"));
+    let of_cancelled = |line: &String| line.starts_with("4000 Reset") || line.starts_with("4000 Stop");
+    pair.turn_until(|pair, _| pair.received[1].iter().any(of_cancelled));
+}
+
+#[test]
+fn cancelled_streams_are_ended_on_each_driver() {
+    on_each(cancelled_streams_are_ended::<Epoll>, cancelled_streams_are_ended::<Uring>);
+}
+
+/// A connection that is closed because of a fault waits for nothing that follows in its output.
+fn a_fault_ends_sending<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    pair.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
+    pair.turn_until(|pair, _| !pair.received[1].is_empty());
+    let accepted = pair.accepted.expect("it was accepted");
+    let mut out = Vec::new();
+    records::push_code(&mut out, 0, RecordKind::Close, 0x105);
+    records::push(&mut out, 0, RecordKind::Data, b"the rest of a body");
+    assert_eq!(pair.server.send(accepted, &out), Ok(SendStatus::All));
+    pair.turn_until(|pair, _| pair.ended[0].is_some());
+}
+
+#[test]
+fn a_fault_ends_sending_on_each_driver() {
+    on_each(a_fault_ends_sending::<Epoll>, a_fault_ends_sending::<Uring>);
 }

@@ -173,6 +173,11 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
+            // QUIC ends both directions.
+            Event::Ended(id, CloseReason::Eof | CloseReason::Truncated) if D::HAS_RECORDS => {
+                let closes = self.connections.get(id).is_some_and(|one| one.then != AfterLast::Go);
+                self.close(id, if closes { CloseKind::Closed } else { CloseKind::Finished }, counts);
+            }
             // Complete requests are answered, however the client ends.
             Event::Ended(id, CloseReason::Eof | CloseReason::Truncated) => {
                 if let Some(connection) = self.connections.get(id) {
