@@ -10,9 +10,9 @@ use crate::{Blame, Finding, FindingCode, format};
 /// Instants and durations are reported in tenths of a second. This is one, in nanoseconds.
 const TENTH: i64 = Nanos::from_millis(100).0;
 
-/// Returns one finding for all periods. A client sees that no response came. It cannot distinguish a
-/// target that sends none from a network that delivers none. If no network and no proxy is between
-/// them, the target caused it.
+/// Returns one finding for all periods. A client sees that no response came, and cannot know
+/// whether the target sent none or the network delivered none. If no network and no proxy is
+/// between them, the target caused it.
 pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let found = &case.facts.standstills;
     let longest = found.longest;
