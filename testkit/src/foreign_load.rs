@@ -8,7 +8,7 @@ const TICKS_MIN: u64 = 20;
 
 /// CPU times since the machine was started, in clock ticks of all CPUs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CpuTimes {
+pub struct CpuTimes {
     /// All time, with that of idle CPUs and that taken by a hypervisor.
     all: u64,
     /// Time of idle CPUs.
@@ -19,14 +19,14 @@ pub(crate) struct CpuTimes {
 
 impl CpuTimes {
     /// Reads the times; `None` where the kernel has no `/proc`.
-    pub(crate) fn now() -> Option<Self> {
+    pub fn now() -> Option<Self> {
         let (all, idle) = machine_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
         Some(Self { all, idle, own: own_ticks() })
     }
 
     /// Returns the share of the machine's CPU time that others have used since `earlier`. It is 0
     /// for an instant, since the kernel counts ticks of 10 ms.
-    pub(crate) fn foreign_share_since(self, earlier: Self) -> f64 {
+    pub fn foreign_share_since(self, earlier: Self) -> f64 {
         let all = self.all.saturating_sub(earlier.all);
         if all < TICKS_MIN {
             return 0.0;

@@ -35,6 +35,7 @@ pub mod truth;
 pub use browser::Browser;
 pub use client::Client;
 pub use clock::{Stamp, poll_until};
+pub use foreign_load::CpuTimes;
 pub use frame_server::{FrameReply, FrameRequest, FrameServer, frame, frame_of_ok};
 pub use jitter_probe::JitterProbe;
 pub use long::{is_left_to_long_form, is_long};

@@ -5,7 +5,7 @@ mod case;
 mod fix;
 
 use serde_json::Value;
-use wavetank_testkit::{Program, is_long, skip};
+use wavetank_testkit::{CpuTimes, Program, is_long, skip};
 
 use crate::lab::place::Place;
 use case::Case;
@@ -28,6 +28,8 @@ const OF_THE_MACHINE: [&str; 10] = [
 ];
 /// A run of which the hypervisor took more of the CPU time says nothing.
 const STEAL_MAX: f64 = 0.05;
+/// A run next to which other programs used more of the CPU time says nothing.
+const FOREIGN_MAX: f64 = 0.25;
 
 /// How a case ended.
 enum Ended {
@@ -53,7 +55,7 @@ fn run(case: &Case) -> Result<Value, Ended> {
     for (name, text) in case.files.iter().filter(|(name, _)| *name != "lab.yaml") {
         place.file(name, text);
     }
-    let before = stolen();
+    let (before, times) = (stolen(), CpuTimes::now());
     let arguments = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
     let outcome = place.lab(&arguments).run();
     let after = stolen();
@@ -64,6 +66,11 @@ fn run(case: &Case) -> Result<Value, Ended> {
     let share = (after.0 - before.0) as f64 / (after.1 - before.1).max(1) as f64;
     if share > STEAL_MAX {
         return Err(Ended::Discarded(format!("the hypervisor took {:.0} % of the CPU time", 100.0 * share)));
+    }
+    let foreign = times.zip(CpuTimes::now()).map_or(0.0, |(times, now)| now.foreign_share_since(times));
+    if foreign > FOREIGN_MAX {
+        let percent = 100.0 * foreign;
+        return Err(Ended::Discarded(format!("other programs used {percent:.0} % of the CPU time")));
     }
     let expects_generator = case.expected.as_ref().is_some_and(|[_, blame, _]| blame == "generator");
     let behind = record["dropped_by"]["behind"].as_u64().unwrap_or(0);
