@@ -10,8 +10,8 @@ use quinn_proto::{
     ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent, Incoming, ServerConfig,
 };
 use wavetank_driver::{
-    Clock, ConnId, DatagramListener, Dial, Driver, DriverConfig, Errno, Event, HandshakeInfo, ListenerId,
-    SendStatus, TlsServer, Waker,
+    Clock, ConnId, DatagramListener, Dial, Driver, DriverConfig, Errno, Event, EventQueue, HandshakeInfo,
+    ListenerId, SendStatus, TlsServer, Waker,
 };
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
@@ -20,7 +20,6 @@ use crate::config;
 use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason};
 use crate::instants::Instants;
 use crate::timers::Timers;
-use wavetank_driver::EventQueue;
 
 /// Room for any datagram.
 const DATAGRAM_BYTES: usize = 64 * 1024;
@@ -355,7 +354,8 @@ impl Driver for QuicListener {
             }
         }
         self.left = DATAGRAMS_PER_TURN;
-        self.expire(self.instants.clock().now());
+        let until = self.timers.fire_until(self.instants.clock().now(), self.is_readable);
+        self.expire(until);
         Ok(self.is_readable || !self.events.is_empty())
     }
 
@@ -370,8 +370,10 @@ impl Driver for QuicListener {
                 return None;
             }
             self.left -= 1;
-            // An error of the socket ends nothing: the next wait reports it, if it lasts.
-            self.is_readable = self.receive().unwrap_or(false);
+            self.is_readable = self.receive().unwrap_or(false); // The next wait reports a lasting error.
+            if !self.is_readable {
+                self.timers.note_read(self.instants.clock().now());
+            }
         }
     }
 

@@ -66,6 +66,8 @@ impl<D: Driver> Driver for Quic<D> {
         let Some(entry) = self.get(conn) else { return self.inner.close(conn, how) };
         if !entry.quic.has_ended {
             entry.quic.close(now);
+            // No later turn would send it.
+            entry.quic.is_blocked = false;
             self.transmit(conn, now);
         }
         self.forget_conn(conn);
@@ -87,7 +89,8 @@ impl<D: Driver> Driver for Quic<D> {
         let until = self.timers.next().map_or(until, |at| at.min(until));
         let ready = self.inner.wait_from(now, if is_idle { until } else { now })?;
         if self.timers.next().is_some() {
-            self.expire(self.inner.clock().now());
+            let until = self.timers.fire_until(self.inner.clock().now(), ready);
+            self.expire(until);
         }
         Ok(ready || !self.events.is_empty())
     }
@@ -117,7 +120,12 @@ impl<D: Driver> Driver for Quic<D> {
                     return Some(event);
                 }
             }
-            let event = self.inner.next()?;
+            let Some(event) = self.inner.next() else {
+                if self.timers.next().is_some() {
+                    self.timers.note_read(self.inner.clock().now());
+                }
+                return None;
+            };
             self.is_own = false;
             if let Some(event) = self.filter(event) {
                 return Some(event);
