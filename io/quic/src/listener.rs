@@ -370,7 +370,7 @@ impl Driver for QuicListener {
                 return None;
             }
             self.left -= 1;
-            self.is_readable = self.receive().unwrap_or(false); // The next wait reports a lasting error.
+            self.is_readable = self.receive().unwrap_or(false); // An error is seen again.
             if !self.is_readable {
                 self.timers.note_read(self.instants.clock().now());
             }
