@@ -33,9 +33,10 @@ const LANES: usize = 2;
 /// The end-to-end tests, the program with the most work. It runs alone: next to other programs its
 /// loads were late on a machine with steal.
 const END_TO_END: &str = "tests/it/main.rs (wavetank)";
-/// The end-to-end tests that compare times with a known truth. They run by themselves, one per CPU:
-/// in a crowd, too many of them found the machine too noisy to judge.
-const PRECISE: &str = "truth_delays::";
+/// The end-to-end tests that compare times with a known truth, or have deadlines that others chose.
+/// They run by themselves, one per CPU: in a crowd, too many of them found the machine too noisy to
+/// judge.
+const PRECISE: [&str; 2] = ["truth_delays::", "grpc_conformance::"];
 /// How many programs the list of the slowest has.
 const SLOWEST: usize = 8;
 /// Share of the tests that may be skipped on a quiet machine.
@@ -108,7 +109,7 @@ fn run_once(ci: &mut Ci<'_>) -> Result<Vec<String>> {
     };
     let (end_to_end, others): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|program| program.name() == END_TO_END);
-    let halves = [Selection::Only(PRECISE), Selection::Without(PRECISE)];
+    let halves = [Selection::Only(&PRECISE), Selection::Without(&PRECISE)];
     let end_to_end = end_to_end.iter().flat_map(|program| halves.map(|half| program.select(half))).collect();
     lanes::run_all(end_to_end, 1, |program| run_program(ci, program), &mut report)?;
     lanes::run_all(others, LANES, |program| run_program(ci, program), report)?;

@@ -33,8 +33,8 @@ pub(super) struct TestProgram {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
     All,
-    Only(&'static str),
-    Without(&'static str),
+    Only(&'static [&'static str]),
+    Without(&'static [&'static str]),
 }
 
 /// How a program ended, and its output on stdout and stderr.
@@ -91,8 +91,10 @@ impl TestProgram {
             let mut command = Command::new(executable);
             match self.selection {
                 Selection::All => {}
-                Selection::Only(names) => drop(command.arg(names)),
-                Selection::Without(names) => drop(command.args(["--skip", names])),
+                Selection::Only(names) => drop(command.args(names)),
+                Selection::Without(names) => {
+                    command.args(names.iter().flat_map(|name| ["--skip", name]));
+                }
             }
             command
         } else {
