@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::jitter_probe::JitterProbe;
+use crate::jitter_probe::{JitterProbe, Lateness};
 use crate::skip::skip;
 
 /// Attempts that count: so often may a timing be off before it is called wrong.
@@ -36,13 +36,22 @@ pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
 /// As [`retry_timing`], for an attempt with a result. Returns `None` if the test was recorded as
 /// skipped, and then nothing is left to check.
 #[track_caller]
-#[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
 pub fn retry_timing_of<T>(attempt: impl Fn() -> Result<T, TimingMismatch>) -> Option<T> {
-    let (mut off_times, mut noisy) = (0, 0);
-    loop {
+    judge(|| {
         let witness = JitterProbe::start();
         let result = attempt();
-        let lateness = witness.end();
+        (result, witness.end())
+    })
+}
+
+/// Makes attempts until the times of one are right. Each attempt has the lateness of the machine
+/// meanwhile.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
+fn judge<T>(mut attempt: impl FnMut() -> (Result<T, TimingMismatch>, Lateness)) -> Option<T> {
+    let (mut off_times, mut noisy) = (0, 0);
+    loop {
+        let (result, lateness) = attempt();
         let off = match result {
             Ok(value) => return Some(value),
             Err(off) => off,
@@ -67,4 +76,30 @@ pub fn retry_timing_of<T>(attempt: impl Fn() -> Result<T, TimingMismatch>) -> Op
 /// Returns a complaint unless `holds`.
 pub fn expect_time(holds: bool, complaint: impl FnOnce() -> String) -> Result<(), TimingMismatch> {
     if holds { Ok(()) } else { Err(TimingMismatch(complaint())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Returns the number of attempts that were made. The one of this number is right.
+    fn attempts(right: u32, lateness: Lateness) -> u32 {
+        let mut tries = 0;
+        let outcome = judge(|| {
+            tries += 1;
+            (expect_time(tries == right, || "noise".into()), lateness)
+        });
+        assert!(outcome.is_some());
+        tries
+    }
+
+    #[test]
+    fn a_steady_error_is_found_and_noise_is_not() {
+        let noisy = Lateness { max: Duration::from_secs(1), ..Lateness::default() };
+        assert_eq!((attempts(3, Lateness::default()), attempts(5, noisy)), (3, 5));
+        assert!(catch_unwind(|| attempts(4, Lateness::default())).is_err(), "a quiet machine");
+    }
 }

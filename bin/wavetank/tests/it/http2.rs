@@ -126,7 +126,7 @@ fn check_bad(bad: fn(u32) -> Vec<u8>, class: &str, goes_on: bool) {
                 frame_of_ok(request.stream)
             })
         });
-        let outcome = load(&server.url(), &format!("-c 1 -n 30 --timeout 2s --engine {engine}"));
+        let outcome = load(&server.url(), &format!("-c 1 -n 30 --engine {engine}"));
         let result = outcome.result();
         result.conserved();
         let counts = (result.count("requests.done"), result.count(&format!("errors.{class}")));

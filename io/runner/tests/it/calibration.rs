@@ -97,9 +97,10 @@ fn a_calibration_and_its_target_count_the_same() {
     let Ok(doc) = result else { panic!("{lines:?}") };
     counts_agree(&doc);
     assert_eq!(doc.target.kind, "own");
-    for figure in [&doc.requests, &doc.connections, &doc.handshakes_full, &doc.handshakes_resumed] {
-        assert!(figure.measured.0 > 0.0 && figure.rounds.len() == 1, "{figure:?}");
-    }
+    let figures = [&doc.requests, &doc.connections, &doc.handshakes_full, &doc.handshakes_resumed];
+    assert!(figures.iter().all(|figure| figure.rounds.len() == 1), "{figures:?}");
+    // A slow machine completes nothing in some slice of 100 ms.
+    assert!(figures.iter().any(|figure| figure.measured.0 > 0.0), "{figures:?}");
     let shares: Vec<f64> = doc.lag.iter().map(|lag| lag.share.0).collect();
     assert_eq!(shares, [0.5, 0.8, 0.95]);
     assert_eq!(doc.memory, None, "10 connections are too few for a figure");
