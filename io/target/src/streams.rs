@@ -11,7 +11,7 @@ use crate::filler::filler;
 use crate::open_call::OpenCall;
 use crate::outbox::Outbox;
 use crate::truth::Counts;
-use crate::web_socket::{AfterMessages, WebSocket};
+use crate::web_socket::{AfterMessages, OUT_BYTES_MAX, WebSocket};
 
 /// The requests of such a connection; see the module documentation.
 #[derive(Debug)]
@@ -80,6 +80,10 @@ impl Streams {
             let unsent = server.push(*stream, &[]);
             let stays_open = match carried {
                 OpenStream::WebSocket { socket, after } => {
+                    if unsent > OUT_BYTES_MAX {
+                        // The client reads nothing.
+                        *after = AfterMessages::Broken;
+                    }
                     server.push(*stream, socket.server.out());
                     socket.server.out().clear();
                     *after == AfterMessages::Open

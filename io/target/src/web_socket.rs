@@ -5,7 +5,7 @@ use wavetank_wire::ws::{CloseCode, Deflater, Limits, MessageKind, MessageSink, S
 use crate::truth::Counts;
 
 /// A client that reads nothing gets at most this much.
-const OUT_BYTES_MAX: usize = 64 << 20;
+pub(crate) const OUT_BYTES_MAX: usize = 64 << 20;
 
 /// See the module's description.
 #[derive(Debug)]
@@ -49,8 +49,9 @@ impl WebSocket {
         let read = server.read(bytes, &mut intake);
         for (kind, message) in intake.whole {
             counts.messages_received.add(1);
-            counts.messages_sent.add(1);
-            server.send(kind, &message, deflater);
+            if server.send(kind, &message, deflater) {
+                counts.messages_sent.add(1);
+            }
         }
         match read {
             Err(_) => {

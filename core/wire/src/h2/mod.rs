@@ -24,6 +24,7 @@ mod frame_reader;
 mod header_block;
 pub(crate) mod hpack;
 pub(crate) mod request_text;
+mod reset_streams;
 pub(crate) mod response_fields;
 pub(crate) mod server;
 mod settings;

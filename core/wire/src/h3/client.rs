@@ -100,9 +100,9 @@ impl<T> Client<T> {
         self.streams.len()
     }
 
-    /// Whether the peer has announced that it closes the connection.
+    /// Whether the connection takes no more requests: its peer closes it, or all streams are used.
     pub const fn is_parting(&self) -> bool {
-        self.peer.going_away.is_some()
+        self.peer.going_away.is_some() || self.next_id >= STREAM_MAX
     }
 
     /// The requests in flight, in the order in which they were sent.

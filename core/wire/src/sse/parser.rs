@@ -20,6 +20,8 @@ pub(super) struct EventParser {
     kind: Vec<u8>,
     /// The last id of the stream.
     pub(super) id: Vec<u8>,
+    /// The id of the event that is not complete. An event that is cut must come again.
+    next_id: Option<Vec<u8>>,
     /// The last byte was a CR, so that an LF belongs to it.
     after_cr: bool,
     /// A line of the stream was read.
@@ -114,8 +116,7 @@ impl EventParser {
                 self.kind.extend_from_slice(value);
             }
             b"id" if !value.contains(&0) && value.len() <= ID_BYTES_MAX => {
-                self.id.clear();
-                self.id.extend_from_slice(value);
+                self.next_id = Some(value.to_vec());
             }
             _ => {}
         }
@@ -124,6 +125,9 @@ impl EventParser {
     /// Passes on the event that is complete.
     fn dispatch(&mut self, sink: &mut impl MessageSink) {
         self.is_announced = false;
+        if let Some(id) = self.next_id.take() {
+            self.id = id;
+        }
         if let Some((_, data)) = self.data.split_last() {
             let kind: &[u8] = if self.kind.is_empty() { b"message" } else { &self.kind };
             let mut fields = Vec::with_capacity(kind.len() + self.id.len() + 18);

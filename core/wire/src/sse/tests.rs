@@ -129,6 +129,18 @@ fn a_lost_stream_is_continued() {
     assert_eq!(client.last_id(), b"41");
 }
 
+/// The id of an event that was cut would skip that event.
+#[test]
+fn a_cut_event_comes_again() {
+    let mut client = Client::new(Limits::default());
+    client.connect(b"GET / HTTP/1.1\r\n\r\n", b"");
+    let mut heard = Heard::default();
+    client.read(format!("{HEAD}id: 6\ndata: a\n\nid: 7\ndata: b\n").as_bytes(), &mut heard).unwrap();
+    assert_eq!(client.last_id(), b"6");
+    client.read(b"\n", &mut heard).unwrap();
+    assert_eq!(client.last_id(), b"7");
+}
+
 #[test]
 fn an_idle_stream_needs_only_its_id() {
     let mut client = Client::new(Limits::default());

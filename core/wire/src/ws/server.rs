@@ -47,10 +47,11 @@ impl Server {
         self.is_over
     }
 
-    /// Sends a message. It is compressed if both sides agreed on that.
-    pub fn send(&mut self, kind: MessageKind, message: &[u8], deflater: &mut Option<Box<Deflater>>) {
+    /// Sends a message. It is compressed if both sides agreed on that. Returns false after a Close
+    /// frame, which no message follows.
+    pub fn send(&mut self, kind: MessageKind, message: &[u8], deflater: &mut Option<Box<Deflater>>) -> bool {
         if self.has_closed {
-            return;
+            return false;
         }
         let opcode = Opcode::Data(kind);
         if self.deflates {
@@ -59,6 +60,7 @@ impl Server {
         } else {
             write_frame(&mut self.out, opcode, false, message, None);
         }
+        true
     }
 
     /// Sends a Ping frame.

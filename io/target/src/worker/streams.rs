@@ -26,7 +26,9 @@ impl<D: Driver> Worker<D> {
         if !streams.read(&mut clerk, asker, &mut self.deflater, self.driver.received(len)) {
             connection.reading = ReadMode::Nothing;
             connection.then = AfterLast::Linger;
+            streams.asked.clear();
             streams.owed.clear();
+            streams.open.clear();
         }
         self.advance_streams(id, counts);
     }

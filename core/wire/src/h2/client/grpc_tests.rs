@@ -144,3 +144,14 @@ fn bad_responses_fail_their_call() {
     client.read(&with_trailers(b"\0\0\0\0\x04abcd", &[("grpc-status", "0")]).0, &mut said).unwrap();
     assert_eq!(said.events.trim_end(), "0:200 0!Fault(BodyTooLarge)");
 }
+
+/// A stream of no messages is a call as well.
+#[test]
+fn a_call_without_messages_has_a_status() {
+    let mut client = Client::new(Limits::default(), false);
+    let mut said = Transcript::default();
+    client.request(0, CALL.strip_suffix(b"\0\0\0\0\0").expect("one empty message"), true).unwrap();
+    let fields = [(":status", "200"), ("grpc-status", "12")];
+    client.read(&Script::new().headers(1, &fields, true).0, &mut said).unwrap();
+    assert!(said.events.trim_end().ends_with("0=12()"), "{}", said.events);
+}

@@ -19,12 +19,13 @@ use super::frame::{self, PREFACE, WINDOW_DEFAULT, setting};
 use super::frame_reader::FrameReader;
 use super::header_block::HeaderBlock;
 use super::hpack::{Decoder, Encoder};
+use super::reset_streams::ResetStreams;
 use super::response_fields::ResponseFields;
 use super::settings::PeerSettings;
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
 pub(in crate::h2) use grpc::GrpcResponse;
 use memory::{LastBlock, RememberedRequest};
-use stream::{ResetStreams, Stream};
+use stream::Stream;
 
 /// The size of the windows that we open. A client that lets the server wait for its window updates
 /// measures itself.

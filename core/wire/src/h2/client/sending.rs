@@ -6,7 +6,7 @@ use super::super::request_text::{RequestText, without_chunks};
 use super::grpc::GrpcResponse;
 use super::memory::RememberedRequest;
 use super::stream::{Stream, UnsentBody};
-use super::{Client, Core, RECEIVE_WINDOW};
+use super::{Client, Core, RECEIVE_WINDOW, STREAM_ID_MAX};
 use crate::grpc::count_frames;
 
 /// A longer request is encoded each time.
@@ -51,7 +51,7 @@ impl<T> Core<T> {
         frame::push_headers(&mut self.out, self.next_id, &block, body.is_empty());
         let changes = self.encoder.changes();
         let is_head = request.is_head();
-        let is_grpc = !body.is_empty() && request.is_grpc();
+        let is_grpc = request.is_grpc();
         if changes == before
             && let Some(text) = remember
         {
@@ -80,13 +80,14 @@ impl<T> Core<T> {
     /// Sends as much of the last stream's body as the windows allow, and keeps the rest.
     #[inline]
     fn send_body(&mut self, body: &[u8], is_grpc: bool) {
-        if body.is_empty() {
-            return;
-        }
         let at = self.streams.len() - 1;
         if is_grpc {
+            // Also without a message: a stream of none.
             self.streams[at].grpc = Some(GrpcResponse::default());
             self.messages.0 += count_frames(body);
+        }
+        if body.is_empty() {
+            return;
         }
         let sent = self.send_data(at, body);
         if sent < body.len() {
@@ -99,6 +100,10 @@ impl<T> Core<T> {
     pub(super) fn open(&mut self, tag: T, is_head: bool) {
         self.streams.push(Stream::new(self.next_id, tag, [self.peer.window, RECEIVE_WINDOW], is_head));
         self.next_id += 2;
+        if self.next_id >= STREAM_ID_MAX {
+            // Another connection goes on.
+            self.parting.get_or_insert(ErrorCode(0));
+        }
     }
 
     /// Sends as much of `body` as the windows allow. The last frame ends the stream, unless it
@@ -120,6 +125,9 @@ impl<T> Core<T> {
             sent += length;
             *send_window -= length as i64;
             stream.send_window -= length as i64;
+        }
+        if sent > 0 {
+            self.idle_frames = 0;
         }
         sent
     }

@@ -1,7 +1,5 @@
 //! The state of a client's streams.
 
-use std::collections::VecDeque;
-
 use super::grpc::GrpcResponse;
 
 /// One request in flight.
@@ -75,31 +73,5 @@ impl<T> Stream<T> {
     /// Whether the response cannot have a body.
     pub(super) const fn is_bodiless(&self) -> bool {
         self.is_head || self.status == 204 || self.status == 304
-    }
-}
-
-/// The most streams that are remembered after a reset.
-const REMEMBERED_MAX: usize = 64;
-
-/// Streams that we have reset. The peer may have sent frames on them before it knew.
-#[derive(Debug, Default)]
-pub(super) struct ResetStreams {
-    last: VecDeque<u32>,
-    /// Streams up to this one may have been reset and forgotten.
-    forgotten: u32,
-}
-
-impl ResetStreams {
-    pub(super) fn insert(&mut self, id: u32) {
-        if self.last.len() == REMEMBERED_MAX
-            && let Some(oldest) = self.last.pop_front()
-        {
-            self.forgotten = self.forgotten.max(oldest);
-        }
-        self.last.push_back(id);
-    }
-
-    pub(super) fn may_contain(&self, id: u32) -> bool {
-        id <= self.forgotten || self.last.contains(&id)
     }
 }

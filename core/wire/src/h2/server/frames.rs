@@ -172,7 +172,7 @@ impl Core {
         }
         let Some(at) = self.find(id) else {
             self.check_known(id)?;
-            return if self.reset.contains(&id) { Ok(()) } else { Err(Fault::StreamClosed) };
+            return if self.reset.may_contain(id) { Ok(()) } else { Err(Fault::StreamClosed) };
         };
         let Self { streams, out, .. } = self;
         let stream = &mut streams[at];

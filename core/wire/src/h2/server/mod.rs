@@ -6,13 +6,12 @@ mod open_streams;
 mod requests;
 mod responses;
 
-use std::collections::VecDeque;
-
 use super::error::{ErrorCode, Fault};
 use super::frame::{self, PREFACE, WINDOW_DEFAULT, setting};
 use super::frame_reader::FrameReader;
 use super::header_block::HeaderBlock;
 use super::hpack::{Decoder, Encoder};
+use super::reset_streams::ResetStreams;
 use super::settings::PeerSettings;
 use crate::h1::{Limits, RequestEnd, RequestHead};
 use memory::RememberedResponse;
@@ -24,8 +23,6 @@ pub(crate) use responses::{encode_head, push_fields};
 const RECEIVE_WINDOW: i64 = 1 << 30;
 /// The most streams that a client may use at a time.
 const STREAMS_MAX: usize = 1_000;
-/// The most streams that are remembered after a reset.
-const RESETS_REMEMBERED_MAX: usize = 64;
 
 /// Receives the requests of a client. Streams are identified by their numbers.
 pub trait ServerSink {
@@ -72,7 +69,7 @@ struct Core {
     /// Streams in use, in ascending order.
     streams: Vec<Stream>,
     last_id: u32,
-    reset: VecDeque<u32>,
+    reset: ResetStreams,
     send_window: i64,
     receive_window: i64,
     block: Option<HeaderBlock>,
@@ -130,7 +127,7 @@ impl Server {
                 peer: PeerSettings::new(),
                 streams: Vec::new(),
                 last_id: 0,
-                reset: VecDeque::new(),
+                reset: ResetStreams::default(),
                 send_window: WINDOW_DEFAULT,
                 receive_window: RECEIVE_WINDOW,
                 block: None,
@@ -207,10 +204,7 @@ impl Core {
 
     fn reset_id(&mut self, id: u32, code: ErrorCode) {
         frame::push_reset(&mut self.out, id, code);
-        if self.reset.len() == RESETS_REMEMBERED_MAX {
-            self.reset.pop_front();
-        }
-        self.reset.push_back(id);
+        self.reset.insert(id);
     }
 }
 

@@ -106,7 +106,7 @@ impl Core {
             return Err(Fault::UnknownStream);
         }
         let Some(at) = self.find(id) else {
-            return if self.reset.contains(&id) { Ok(()) } else { Err(Fault::StreamClosed) };
+            return if self.reset.may_contain(id) { Ok(()) } else { Err(Fault::StreamClosed) };
         };
         if self.streams[at].is_complete {
             self.reject(at, ErrorCode::STREAM_CLOSED, sink);
@@ -134,6 +134,29 @@ fn write_upgrade(protocol: &[u8], version: Version, method: &mut Vec<u8>, lines:
     is_allowed
 }
 
+impl RequestFields {
+    /// Notes a content length; `None`: the field is no number.
+    fn set_content_length(&mut self, length: Option<u64>) {
+        self.malformed |= length.is_none() || self.content_length.is_some_and(|own| Some(own) != length);
+        self.content_length = length;
+    }
+}
+
+/// Adds one of the fields into which a client may cut its cookies (RFC 9113 §8.2.3).
+fn join_cookie(cookie: &mut Vec<u8>, value: &[u8]) {
+    cookie.extend_from_slice(if cookie.is_empty() { b"cookie: " } else { b"; " });
+    cookie.extend_from_slice(value);
+}
+
+/// Ends the head of a request with its cookies.
+fn end_head(text: &mut Vec<u8>, cookie: &[u8]) {
+    if !cookie.is_empty() {
+        text.extend_from_slice(cookie);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.extend_from_slice(b"\r\n");
+}
+
 /// Decodes `block` of a request of this version into HTTP/1 text.
 pub(crate) fn decode_request(
     decoder: &mut impl FieldDecoder,
@@ -145,7 +168,7 @@ pub(crate) fn decode_request(
     let LastRequest { text, fields, .. } = last;
     *fields = RequestFields::default();
     let (mut pseudo, mut lines) = (<[Option<Vec<u8>>; 5]>::default(), Vec::with_capacity(256));
-    let (mut count, mut bytes, mut regular, mut has_host) = (0, 0, false, false);
+    let (mut count, mut bytes, mut regular, mut has_host, mut cookie) = (0, 0, false, false, Vec::new());
     decoder.decode(block, |name, value| {
         count += 1;
         bytes += name.len() + value.len() + 4;
@@ -170,12 +193,11 @@ pub(crate) fn decode_request(
         if bad_te || !is_valid(name, value) {
             fields.malformed = true;
         } else if name == b"content-length" {
-            let length = decimal(value);
-            fields.malformed |=
-                length.is_none() || fields.content_length.is_some_and(|own| Some(own) != length);
-            fields.content_length = length;
+            fields.set_content_length(decimal(value));
         } else if name == b"expect" && value.eq_ignore_ascii_case(b"100-continue") {
             fields.expects_continue = true;
+        } else if name == b"cookie" {
+            return join_cookie(&mut cookie, value);
         }
         for piece in [name, b": ", value, b"\r\n"] {
             lines.extend_from_slice(piece);
@@ -202,6 +224,6 @@ pub(crate) fn decode_request(
         }
     }
     text.extend_from_slice(&lines);
-    text.extend_from_slice(b"\r\n");
+    end_head(text, &cookie);
     Ok(())
 }

@@ -116,7 +116,7 @@ impl Core {
 
     /// Sends as much of a body as the windows and the limit of the buffer allow.
     pub(super) fn continue_body(&mut self, at: usize) {
-        let Self { streams, out, send_window, encoder, scratch, .. } = self;
+        let Self { streams, out, send_window, encoder, scratch, idle_frames, .. } = self;
         let stream = &mut streams[at];
         let Some(body) = &mut stream.response else { return };
         loop {
@@ -134,6 +134,7 @@ impl Core {
             out.extend_from_slice(&source[..length]);
             *send_window -= length as i64;
             stream.send_window -= length as i64;
+            *idle_frames = 0;
             if is_last && has_trailers {
                 let mut block = Vec::with_capacity(32);
                 encoder.begin(&mut block);
@@ -180,7 +181,12 @@ pub(crate) fn push_fields(
     for (name, value) in Headers::new(lines) {
         lower.clear();
         lower.extend(name.iter().map(u8::to_ascii_lowercase));
-        if !matches!(&lower[..], b"connection" | b"keep-alive" | b"transfer-encoding") {
+        // RFC 9113 §8.2.2.
+        let is_of_http1 = matches!(
+            &lower[..],
+            b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade"
+        );
+        if !is_of_http1 {
             encoder.field(block, lower, value);
         }
     }

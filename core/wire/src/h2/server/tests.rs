@@ -236,6 +236,62 @@ fn bad_frames_end_the_connection() {
     assert_eq!(server.read(b"GET / HTTP/1.1\r\n", &mut Requests::default()), Err(Fault::NoPreface));
 }
 
+/// Many requests that were answered early may end late.
+#[test]
+fn late_ends_of_many_requests_are_expected() {
+    let mut server = Server::new(Limits::default());
+    let post = [(":method", "POST"), (":scheme", "http"), (":path", "/")];
+    let ids = || (1..=199).step_by(2);
+    let mut bytes = [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, b"")].concat();
+    for id in ids() {
+        bytes.extend(frame(kind::HEADERS, flag::END_HEADERS, id, &block(&post)));
+    }
+    server.read(&bytes, &mut Requests::default()).expect("a good client");
+    for id in ids() {
+        server.respond(id, b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", b"", 0);
+    }
+    let ends: Vec<u8> = ids().flat_map(|id| frame(kind::DATA, flag::END_STREAM, id, b"")).collect();
+    assert_eq!(server.read(&ends, &mut Requests::default()), Ok(()));
+}
+
+/// Windows that let a body advance are progress, however small they are.
+#[test]
+fn windows_of_a_long_response_are_no_flood() {
+    let mut server = Server::new(Limits::default());
+    let headers = frame(kind::HEADERS, flag::END_HEADERS | flag::END_STREAM, 1, &block(&GET));
+    let bytes = [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, b""), &headers].concat();
+    server.read(&bytes, &mut Requests::default()).expect("a good client");
+    server.respond(1, b"HTTP/1.1 200 OK\r\n\r\n", b"x", 20_000_000);
+    let window = |id| frame(kind::WINDOW_UPDATE, 0, id, &1_000_u32.to_be_bytes());
+    let windows = [window(0), window(1)].concat();
+    for round in 0..6_000 {
+        assert_eq!(server.read(&windows, &mut Requests::default()), Ok(()), "round {round}");
+        server.continue_bodies();
+        server.out().clear();
+    }
+}
+
+#[test]
+fn cookies_are_one_field() {
+    let flags = flag::END_HEADERS | flag::END_STREAM;
+    let fields = [&GET[..], &[("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]].concat();
+    let (_, requests) = read(&[frame(kind::HEADERS, flags, 1, &block(&fields))]);
+    let text = String::from_utf8_lossy(&requests.texts[&1]).into_owned();
+    assert!(text.ends_with("x: y\r\ncookie: a=1; b=2\r\n\r\n"), "{text}");
+}
+
+#[test]
+fn fields_of_http1_are_left_out() {
+    let mut client = Client::new(Limits::default(), false);
+    let (mut server, mut responses) = (Server::new(Limits::default()), Responses::default());
+    client.request(0, b"GET / HTTP/2\r\nHost: a\r\n\r\n", true).expect("a request");
+    server.read(client.out(), &mut Requests::default()).expect("a good client");
+    let head = b"HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nx: y\r\n\r\n";
+    server.respond(1, head, b"", 0);
+    client.read(server.out(), &mut responses).expect("a good server");
+    assert_eq!(responses.ends, [(0, 426)]);
+}
+
 #[test]
 fn the_preface_is_recognized() {
     let check = |bytes: &[u8], expected: bool| assert_eq!(begins_http2(bytes), expected, "{bytes:?}");
