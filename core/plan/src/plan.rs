@@ -154,6 +154,12 @@ impl Plan {
             && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
+    /// The number of users that share one connection of theirs. With several targets, users may
+    /// need different ones at a time, so each has its own.
+    pub fn users_per_connection(&self) -> u32 {
+        if self.targets.len() > 1 { 1 } else { self.http.pipeline }
+    }
+
     /// Whether connections to a target carry messages.
     pub fn carries_messages(&self, target: usize) -> bool {
         let protocol = self.targets[target].protocol();

@@ -87,8 +87,9 @@ fn phase_text(plan: &Plan, phase: &Phase) -> Sentence {
         Load::Hold { connections, .. } => vec![sentence!("{} connections held", levels_text(connections))],
         Load::Pause => vec![phrase!("pause")],
     };
-    if plan.http.pipeline > 1 && phase.load != Load::Pause {
-        let number = plan.http.pipeline;
+    let has_users = matches!(phase.load, Load::Closed { .. });
+    let number = if has_users { plan.users_per_connection() } else { plan.http.pipeline };
+    if number > 1 && phase.load != Load::Pause {
         parts.push(if plan.http.version.has_streams() {
             sentence!("{number} streams on each")
         } else {

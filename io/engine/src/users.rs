@@ -354,7 +354,7 @@ fn users_per_slot(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
 
 /// Users of a track on one connection, which belong to one load thread.
 fn per_connection(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
-    if track.hold || is_shared(plan, track) { 1 } else { plan.http.pipeline }
+    if track.hold || is_shared(plan, track) { 1 } else { plan.users_per_connection() }
 }
 
 /// Whether no user on a track has its own connection.

@@ -5,6 +5,7 @@ mod baseline;
 mod bombs;
 mod calibrate;
 mod compare;
+mod connection_owners;
 mod curl_commands;
 mod demo;
 mod doctor;

@@ -44,7 +44,10 @@ pub(super) fn loads(
     scenarios: &mut [Scenario],
     http: &HttpPlan,
     room: &HostCapacity<'_>,
+    targets: usize,
 ) -> Result<LoweredPhases, LowerError> {
+    // As `Plan::users_per_connection`.
+    let users_each = if targets > 1 { 1 } else { http.pipeline };
     let facts: Vec<SessionFacts> =
         scenarios.iter().map(|one| SessionFacts::for_scenario(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
@@ -53,13 +56,20 @@ pub(super) fn loads(
     let common = if default.is_empty() { &experiment.phases } else { &default };
     if !common.is_empty() {
         let mix = common_mix(experiment).ok_or_else(|| too_many("shares of the weights"))?;
-        lines.push(line(common, "", &mix, input, &facts, http)?);
+        lines.push(line(common, "", &mix, input, &facts, (http, users_each))?);
         origins.push(common);
     }
     for (at, scenario) in (0_u16..).zip(&experiment.scenarios) {
         if !scenario.phases.is_empty() {
             let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
-            lines.push(line(&scenario.phases, name, &ScenarioMix::one(at), input, &facts, http)?);
+            lines.push(line(
+                &scenario.phases,
+                name,
+                &ScenarioMix::one(at),
+                input,
+                &facts,
+                (http, users_each),
+            )?);
             origins.push(&scenario.phases);
         }
     }
@@ -91,14 +101,14 @@ fn common_mix(experiment: &Experiment) -> Option<ScenarioMix> {
     if parts.is_empty() { Some(ScenarioMix::one(0)) } else { ScenarioMix::new(parts) }
 }
 
-/// Lowers phases that follow each other.
+/// Lowers phases that follow each other. `users_each` users share a connection.
 fn line(
     phases: &[Phase],
     scenario: &str,
     mix: &ScenarioMix,
     input: &LowerContext<'_>,
     facts: &[SessionFacts],
-    http: &HttpPlan,
+    (http, users_each): (&HttpPlan, u32),
 ) -> Result<Vec<PlanPhase>, LowerError> {
     let of_mix = || mix.parts().iter().map(|(at, _)| facts[usize::from(*at)]);
     let first = of_mix().next().and_then(|facts| facts.requests);
@@ -134,9 +144,9 @@ fn line(
             mix: mix.clone(),
             max_open: wanted(&load, phase.max_open, longest, sessions_max),
             max_open_by: MaxOpenLimit::Plan,
-            connections: phase.pool.unwrap_or_else(|| {
-                connections(&load, of_mix().map(|facts| facts.targets).max(), http.pipeline)
-            }),
+            connections: phase
+                .pool
+                .unwrap_or_else(|| connections(&load, of_mix().map(|facts| facts.targets).max(), users_each)),
             open_before: phase.pool.is_some()
                 || (!carried && opens_ahead(&load) && of_mix().all(|facts| is_kept(facts.connection))),
             load,

@@ -89,7 +89,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
         feasibility::Transport::with_version(http.version, tls.is_some()),
     )?;
     let LoweredPhases { phases, threads, files, fewer, remarks } =
-        load::loads(experiment, input, &mut scenarios, &http, &room)?;
+        load::loads(experiment, input, &mut scenarios, &http, &room, targets.len())?;
     let mut remarks: Vec<_> =
         http::dns_option_unused(experiment.http.dns, &http).into_iter().chain(remarks).collect();
     let begin =

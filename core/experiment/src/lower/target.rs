@@ -41,6 +41,11 @@ pub(super) struct ResolvedTarget<'e> {
 }
 
 impl<'e> Targets<'e> {
+    /// The number of targets, with each URL of those that have several.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     pub(super) fn new(experiment: &'e Experiment, input: &'e LowerContext<'e>) -> Result<Self, LowerError> {
         let mut this = Self { experiment, input, all: Vec::new() };
         for target in &experiment.targets {

@@ -165,7 +165,9 @@ impl CompiledStep {
     pub fn reads_earlier_messages(&self) -> bool {
         self.message.as_ref().is_some_and(|message| {
             let is_wait = message.action == MessageAction::Wait;
-            is_wait || message.reads || message.reply.is_some() || message.count > 1
+            // The answer of a call has all messages that no step has read.
+            let ends_call = message.action == MessageAction::Close && self.call().is_some();
+            is_wait || ends_call || message.reads || message.reply.is_some() || message.count > 1
         })
     }
 

@@ -262,8 +262,9 @@ impl<D: Driver> Connections<D> {
         if received > 0 {
             rec.messages(phase, target, (0, received));
         }
+        let mut may_serve = true;
         for _ in 0..answered {
-            entry.serve();
+            may_serve = entry.serve();
         }
         if let Err(fault) = read {
             self.broke_protocol(slot, failure::message_failure(fault), at, rec);
@@ -277,40 +278,45 @@ impl<D: Driver> Connections<D> {
             rec.greeted(phase, target, at.since(established));
             // Even if the same bytes end it: what waits for the connection must learn of both.
             self.opened(slot, at, rec);
+            if self.slots[slot as usize].conn != Some(conn) {
+                // Its owner has left meanwhile.
+                return false;
+            }
         }
         match closing {
             Some(Closing::Refused(status)) if is_greeting => {
                 let failure = failure::opening_refused(self.protocol_of(slot), status);
                 self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
-                return false;
-            }
-            Some(Closing::Refused(_) | Closing::Agreed) => {
-                self.end(slot, failure::AFTER_CLOSE, false, at, rec);
-                return false;
+                false
             }
             Some(Closing::ByPeer(failure)) if is_greeting && !upgraded => {
                 self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
-                return false;
+                false
             }
             Some(Closing::ByPeer(failure)) => {
                 self.end(slot, failure, true, at, rec);
-                return false;
+                false
             }
-            None => {}
+            None if may_serve || self.slots[slot as usize].sent() > 0 => !is_greeting,
+            Some(Closing::Refused(_) | Closing::Agreed) | None => {
+                self.end(slot, failure::AFTER_CLOSE, false, at, rec);
+                false
+            }
         }
-        !is_greeting
     }
 
     /// Handles the end of what the server sends. Returns whether it completed an answer, and the
     /// connection was closed after it.
     #[cold]
     pub(super) fn messages_ended(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) -> bool {
-        let Self { slots, buffers, outcomes, .. } = self;
+        let Self { slots, buffers, outcomes, io_pool, .. } = self;
         let Some(io) = &mut slots[slot as usize].io else { return false };
         let ConnIo { queue, machine, first_byte, .. } = &mut **io;
         let Machine::Messages(own) = machine else { return false };
-        let mut sink = MessageIntake::new(buffers, outcomes, (queue, None), first_byte, at);
-        if !own.client.end(&mut sink) {
+        let MessageConn { client, inbox } = &mut **own;
+        let inbox = io_pool.keeps_messages().then_some(inbox);
+        let mut sink = MessageIntake::new(buffers, outcomes, (queue, inbox), first_byte, at);
+        if !client.end(&mut sink) {
             return false;
         }
         let entry = &mut self.slots[slot as usize];

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use wavetank_driver::Driver;
+use wavetank_driver::{ConnId, Driver};
 use wavetank_plan::Plan;
 use wavetank_units::Nanos;
 
@@ -73,16 +73,15 @@ impl<D: Driver> Connections<D> {
     #[cold]
     fn next_ping(&mut self, slot: u32, at: Nanos) {
         if let (Some(every), Some(conn)) = (self.pings.every, self.slots[slot as usize].conn) {
-            self.timers.insert(at.after(every), Timer::Ping(slot, conn.generation));
+            self.timers.insert(at.after(every), Timer::Ping(slot, conn));
         }
     }
 
-    /// Sends a ping, unless the connection of that generation is no longer open.
+    /// Sends a ping, unless that connection is no longer the slot's open one.
     #[cold]
-    pub(super) fn expire_ping(&mut self, slot: u32, generation: u16, now: Nanos, rec: &mut Recorder) {
+    pub(super) fn expire_ping(&mut self, slot: u32, conn: ConnId, now: Nanos, rec: &mut Recorder) {
         let entry = &mut self.slots[slot as usize];
-        let Some(conn) = entry.conn.filter(|conn| conn.generation == generation) else { return };
-        if entry.state != ConnState::Open {
+        if entry.conn != Some(conn) || entry.state != ConnState::Open {
             return;
         }
         let (phase, target) = (entry.phase, entry.target);

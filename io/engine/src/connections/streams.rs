@@ -140,6 +140,10 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.slots[slot as usize];
         let Some(io) = &mut entry.io else { return };
         io.unflushed = false;
+        // What an ended connection has left to say does not belong to its successor.
+        if !matches!(entry.state, ConnState::Greeting | ConnState::Open) {
+            return;
+        }
         let (Some(conn), Machine::Streams(client)) = (entry.conn, &mut io.machine) else { return };
         count_messages(client, (entry.phase, entry.target), rec);
         let sent = self.driver.send(conn, client.out());

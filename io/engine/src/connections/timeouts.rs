@@ -31,7 +31,7 @@ impl<D: Driver> Connections<D> {
             match timer {
                 Timer::Seat(slot) => self.expire_slot(slot, at, now, rec),
                 Timer::Waiting(target) => self.expire_waiting(target, at, now),
-                Timer::Ping(slot, generation) => self.expire_ping(slot, generation, now, rec),
+                Timer::Ping(slot, conn) => self.expire_ping(slot, conn, now, rec),
             }
         }
         any

@@ -1,5 +1,7 @@
 //! [`Timer`]: the subject of a timer.
 
+use wavetank_driver::ConnId;
+
 /// The subject of a timer.
 #[derive(Clone, Copy)]
 pub(super) enum Timer {
@@ -7,6 +9,6 @@ pub(super) enum Timer {
     Seat(u32),
     /// The requests waiting for any connection to this target.
     Waiting(u16),
-    /// The next ping of this slot's connection, which has this generation.
-    Ping(u32, u16),
+    /// The next ping of this slot, for this connection.
+    Ping(u32, ConnId),
 }

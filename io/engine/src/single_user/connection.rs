@@ -248,6 +248,10 @@ impl<D: Driver> SingleConnection<D> {
     /// Whether the peer has closed the connection or sent data without a request since the last
     /// response.
     pub(crate) fn has_ended(&mut self) -> bool {
+        // The peer has announced that it takes no more requests.
+        if self.streams.as_ref().is_some_and(|streams| streams.room() == 0) {
+            return true;
+        }
         // A wait that fails reports nothing; the next one reports the reason.
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
