@@ -13,6 +13,8 @@ pub struct CpuTimes {
     all: u64,
     /// Time of idle CPUs.
     idle: u64,
+    /// Time taken by a hypervisor.
+    stolen: u64,
     /// Time that this process, its children and theirs have used.
     own: u64,
 }
@@ -20,8 +22,8 @@ pub struct CpuTimes {
 impl CpuTimes {
     /// Reads the times; `None` where the kernel has no `/proc`.
     pub fn now() -> Option<Self> {
-        let (all, idle) = machine_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
-        Some(Self { all, idle, own: own_ticks() })
+        let [all, idle, stolen] = machine_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+        Some(Self { all, idle, stolen, own: own_ticks() })
     }
 
     /// Returns the share of the machine's CPU time that others have used since `earlier`. It is 0
@@ -34,14 +36,20 @@ impl CpuTimes {
         let unused = self.idle.saturating_sub(earlier.idle) + self.own.saturating_sub(earlier.own);
         all.saturating_sub(unused) as f64 / all as f64
     }
+
+    /// Returns the share of the machine's CPU time that a hypervisor took since `earlier`.
+    pub fn stolen_share_since(self, earlier: Self) -> f64 {
+        let all = self.all.saturating_sub(earlier.all).max(1);
+        self.stolen.saturating_sub(earlier.stolen) as f64 / all as f64
+    }
 }
 
-/// All ticks and idle ticks of the line `cpu` of `/proc/stat` (proc(5)).
-fn machine_ticks(stat: &str) -> Option<(u64, u64)> {
+/// All ticks, idle ticks and stolen ticks of the line `cpu` of `/proc/stat` (proc(5)).
+fn machine_ticks(stat: &str) -> Option<[u64; 3]> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = fields.split_whitespace().filter_map(|field| field.parse().ok()).collect();
     // Guest time is part of user time already.
-    Some((ticks.iter().take(8).sum(), ticks.get(3)? + ticks.get(4)?))
+    Some([ticks.iter().take(8).sum(), ticks.get(3)? + ticks.get(4)?, *ticks.get(7)?])
 }
 
 /// Ticks of this process and all below it, with those of children that have ended.
@@ -85,7 +93,7 @@ mod tests {
     #[test]
     fn shares_are_those_of_others() {
         let check = |later: (u64, u64, u64), expected: f64| {
-            let at = |(all, idle, own)| CpuTimes { all, idle, own };
+            let at = |(all, idle, own)| CpuTimes { all, idle, stolen: 0, own };
             let share = at(later).foreign_share_since(at((1_000, 500, 100)));
             assert!((share - expected).abs() < 1e-9, "{later:?}: {share}");
         };
@@ -101,7 +109,7 @@ mod tests {
     #[test]
     fn lines_of_the_kernel_are_read() {
         let stat = "cpu  10 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
-        assert_eq!(machine_ticks(stat), Some((531, 450)));
+        assert_eq!(machine_ticks(stat), Some([531, 450, 8]));
         let line = "7 (a) b (c) S 3 7 7 0 -1 4194560 1 2 3 4 11 12 13 14 20 0 1 0 5 6 7";
         assert_eq!(parent_and_ticks(line), Some((3, 50)));
         assert_eq!(parent_and_ticks("7 (a"), None);

@@ -55,19 +55,19 @@ fn run(case: &Case) -> Result<Value, Ended> {
     for (name, text) in case.files.iter().filter(|(name, _)| *name != "lab.yaml") {
         place.file(name, text);
     }
-    let (before, times) = (stolen(), CpuTimes::now());
+    let before = CpuTimes::now().expect("Linux has it");
     let arguments = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
     let outcome = place.lab(&arguments).run();
-    let after = stolen();
+    let after = CpuTimes::now().expect("Linux has it");
     let record = serde_json::from_str::<Value>(&outcome.stdout).unwrap_or_default();
     if record["verdict"].is_null() {
         return Err(Ended::Failed(format!("no result: {outcome}")));
     }
-    let share = (after.0 - before.0) as f64 / (after.1 - before.1).max(1) as f64;
+    let share = after.stolen_share_since(before);
     if share > STEAL_MAX {
         return Err(Ended::Discarded(format!("the hypervisor took {:.0} % of the CPU time", 100.0 * share)));
     }
-    let foreign = times.zip(CpuTimes::now()).map_or(0.0, |(times, now)| now.foreign_share_since(times));
+    let foreign = after.foreign_share_since(before);
     if foreign > FOREIGN_MAX {
         let percent = 100.0 * foreign;
         return Err(Ended::Discarded(format!("other programs used {percent:.0} % of the CPU time")));
@@ -79,14 +79,6 @@ fn run(case: &Case) -> Result<Value, Ended> {
         return Err(Ended::Discarded(format!("the generator was late: {}", record["verdict"]["reasons"])));
     }
     Ok(record)
-}
-
-/// The CPU time that the hypervisor took, and all of it.
-fn stolen() -> (u64, u64) {
-    let text = std::fs::read_to_string("/proc/stat").expect("Linux has it");
-    let all: Vec<u64> =
-        text.lines().next().unwrap_or_default().split_whitespace().filter_map(|n| n.parse().ok()).collect();
-    (all.get(7).copied().unwrap_or(0), all.iter().take(8).sum())
 }
 
 /// The findings that are about more than this machine and about how single requests failed.
