@@ -68,6 +68,14 @@ impl<D: Driver> Pair<D> {
         conn
     }
 
+    /// Connects and asks a question. Returns the server's number of the connection.
+    fn ask(&mut self) -> ConnId {
+        let conn = self.connect();
+        self.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
+        self.turn_until(|pair, _| !pair.received[1].is_empty());
+        self.accepted.expect("it was accepted")
+    }
+
     /// Turns both drivers until `is_over`, which gets the events of the client.
     fn turn_until(&mut self, mut is_over: impl FnMut(&Self, Option<Event>) -> bool) {
         for _ in 0..TURNS_MAX {
@@ -205,10 +213,7 @@ fn late_closes_are_harmless_on_each_driver() {
 /// What was sent before an orderly end arrives before it.
 fn closing_delivers<D: Driver>() {
     let mut pair = Pair::<D>::new();
-    let conn = pair.connect();
-    pair.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
-    pair.turn_until(|pair, _| !pair.received[1].is_empty());
-    let accepted = pair.accepted.expect("it was accepted");
+    let accepted = pair.ask();
     let body = vec![b'x'; 1_000_000];
     pair.server.send(accepted, &record(0, RecordKind::End, &body)).expect("it is open");
     pair.server.close(accepted, Close::Fin);
@@ -258,10 +263,7 @@ fn cancelled_streams_are_ended_on_each_driver() {
 /// A connection that is closed because of a fault waits for nothing that follows in its output.
 fn a_fault_ends_sending<D: Driver>() {
     let mut pair = Pair::<D>::new();
-    let conn = pair.connect();
-    pair.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
-    pair.turn_until(|pair, _| !pair.received[1].is_empty());
-    let accepted = pair.accepted.expect("it was accepted");
+    let accepted = pair.ask();
     let mut out = Vec::new();
     records::push_code(&mut out, 0, RecordKind::Close, 0x105);
     records::push(&mut out, 0, RecordKind::Data, b"the rest of a body");
