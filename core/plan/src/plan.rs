@@ -154,10 +154,9 @@ impl Plan {
             && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
-    /// The number of users that share one connection of theirs. With several targets, users may
-    /// need different ones at a time, so each has its own.
+    /// The number of users that share one connection of theirs.
     pub fn users_per_connection(&self) -> u32 {
-        if self.targets.len() > 1 { 1 } else { self.http.pipeline }
+        self.http.users_per_connection(self.targets.len())
     }
 
     /// Whether connections to a target carry messages.
@@ -247,6 +246,14 @@ pub struct HttpPlan {
     pub ping: Option<Nanos>,
     /// How connections become WebSockets or event streams.
     pub websocket: WebSocketPlan,
+}
+
+impl HttpPlan {
+    /// The number of users that share one connection of theirs. With several targets, users may
+    /// need different ones at a time, so each has its own.
+    pub fn users_per_connection(&self, targets: usize) -> u32 {
+        if targets > 1 { 1 } else { self.pipeline }
+    }
 }
 
 impl Default for HttpPlan {

@@ -46,8 +46,7 @@ pub(super) fn loads(
     room: &HostCapacity<'_>,
     targets: usize,
 ) -> Result<LoweredPhases, LowerError> {
-    // As `Plan::users_per_connection`.
-    let users_each = if targets > 1 { 1 } else { http.pipeline };
+    let users_each = http.users_per_connection(targets);
     let facts: Vec<SessionFacts> =
         scenarios.iter().map(|one| SessionFacts::for_scenario(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
