@@ -10,6 +10,7 @@ mod establish;
 mod events;
 mod held;
 mod message_intake;
+mod message_requests;
 mod messages;
 mod pings;
 mod pooled;
@@ -47,6 +48,7 @@ use crate::sources::{Sources, Tuple};
 use deferred_send::DeferredSend;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
 use pings::Pings;
+use pooled::{has_streams, streams_per_connection};
 use timer::Timer;
 use upgrades::Upgrades;
 
@@ -101,17 +103,6 @@ pub(crate) struct Connections<D> {
     pings: Pings,
     /// Slots of connections with streams and bytes to send, which leave at the end of the turn.
     unflushed: Vec<u32>,
-}
-
-/// Returns the number of requests that a connection carries simultaneously.
-fn streams_per_connection(plan: &Plan) -> u32 {
-    if has_streams(plan) { plan.http.pipeline } else { 1 }
-}
-
-/// Whether requests are in streams of connections of HTTP/2 or HTTP/3. To this module, streams that
-/// carry messages are connections of their own.
-fn has_streams(plan: &Plan) -> bool {
-    plan.http.version.has_streams() && !plan.uses_tunnels()
 }
 
 impl<D: Driver> Connections<D> {

@@ -1,15 +1,27 @@
 //! Connections that sessions share.
 
 use wavetank_driver::Driver;
+use wavetank_plan::Plan;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_units::Nanos;
 
+use super::Connections;
 use super::timer::Timer;
-use super::{Connections, streams_per_connection};
 use crate::conn_slot::{NOT_IDLE, NOT_POOLED, PARTED};
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
+
+/// Returns the number of requests that a connection carries simultaneously.
+pub(super) fn streams_per_connection(plan: &Plan) -> u32 {
+    if has_streams(plan) { plan.http.pipeline } else { 1 }
+}
+
+/// Whether requests are in streams of connections of HTTP/2 or HTTP/3. To this module, streams that
+/// carry messages are connections of their own.
+pub(super) fn has_streams(plan: &Plan) -> bool {
+    plan.http.version.has_streams() && !plan.uses_tunnels()
+}
 
 impl<D: Driver> Connections<D> {
     /// Sends on any connection to the target, or waits for one.
