@@ -67,7 +67,7 @@ pub(crate) struct ConnSlot {
     pub(crate) target: u16,
     /// The local address and port of the connection, if they were chosen here.
     pub(crate) tuple: Tuple,
-    /// The phase that requested the connection.
+    /// The phase that requested the connection, later that of its last request.
     pub(crate) phase: u16,
     /// The activity on the connection; `None` for a held connection that is idle.
     pub(crate) io: Option<Box<ConnIo>>,

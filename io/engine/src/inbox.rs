@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use wavetank_wire::messages::Operation;
+
 /// The number of messages that are kept for later requests.
 const MESSAGES_MAX: usize = 16;
 /// The number of their bytes. One larger message is kept as well.
@@ -78,6 +80,8 @@ impl Message {
 pub(crate) struct Inbox {
     messages: VecDeque<Message>,
     bytes: usize,
+    /// The number of messages, the oldest ones, that had arrived when the current request was sent.
+    earlier: usize,
     /// A message that no request awaits yet, or only waits for, as far as it has arrived.
     pub(crate) partial: Option<Message>,
     budget: InboxBudget,
@@ -86,7 +90,7 @@ pub(crate) struct Inbox {
 impl Inbox {
     /// Creates an empty one, with messages from `budget`.
     pub(crate) fn new(budget: InboxBudget) -> Self {
-        Self { messages: VecDeque::new(), bytes: 0, partial: None, budget }
+        Self { messages: VecDeque::new(), bytes: 0, earlier: 0, partial: None, budget }
     }
 
     /// Whether it has no complete message.
@@ -126,7 +130,26 @@ impl Inbox {
 
     /// Takes the oldest message.
     pub(crate) fn pop(&mut self) -> Option<Message> {
-        let message = self.messages.pop_front()?;
+        self.earlier = self.earlier.saturating_sub(1);
+        self.remove(0)
+    }
+
+    /// Whether it has an answer for an operation that begins. If the operation sends something, no
+    /// message that is here answers it.
+    pub(crate) fn may_answer(&mut self, operation: Operation<'_>) -> bool {
+        if operation != Operation::WaitOn {
+            self.earlier = if operation.only_waits() { 0 } else { self.messages.len() };
+        }
+        operation.only_waits() && self.messages.len() > self.earlier
+    }
+
+    /// Takes the oldest message that may answer the current request.
+    pub(crate) fn pop_recent(&mut self) -> Option<Message> {
+        self.remove(self.earlier)
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Message> {
+        let message = self.messages.remove(place)?;
         self.bytes -= message.bytes();
         Some(message)
     }
@@ -144,6 +167,28 @@ mod tests {
     fn finish(inbox: &mut Inbox) {
         let message = inbox.partial.take().expect("a message has begun");
         inbox.push(message);
+    }
+
+    #[test]
+    fn earlier_messages_answer_no_request() {
+        let mut inbox = Inbox::default();
+        let add = |inbox: &mut Inbox, body: &[u8]| {
+            receive(inbox, body);
+            finish(inbox);
+        };
+        let recent = |inbox: &mut Inbox| inbox.pop_recent().map(|message| message.body);
+        add(&mut inbox, b"1");
+        assert!(!inbox.may_answer(Operation::Close(b"")));
+        assert_eq!(recent(&mut inbox), None);
+        add(&mut inbox, b"2");
+        assert_eq!(recent(&mut inbox), Some(b"2".to_vec()));
+        for _ in 0..MESSAGES_MAX {
+            add(&mut inbox, b"3");
+        }
+        assert_eq!(recent(&mut inbox), Some(b"3".to_vec()), "the earlier one was discarded");
+        assert!(inbox.may_answer(Operation::Wait));
+        add(&mut inbox, b"4");
+        assert_eq!(recent(&mut inbox), Some(b"3".to_vec()), "a request that only waits takes the oldest");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
-use wavetank_wire::messages::{IdleState, MessageClient};
+use wavetank_wire::messages::{IdleState, MessageClient, Operation, Started};
 use wavetank_wire::streams::StreamClient;
+use wavetank_wire::ws::Deflater;
 
+use crate::failure::Failure;
 use crate::inbox::{Inbox, InboxBudget};
 use crate::request_queue::QueuedRequest;
 
@@ -28,12 +30,32 @@ pub(crate) enum Machine {
 pub(crate) struct MessageConn {
     pub(crate) client: MessageClient,
     pub(crate) inbox: Inbox,
+    /// Why the peer has ended the connection, from which steps may still read what arrived before.
+    pub(crate) end: Option<Failure>,
 }
 
 impl MessageConn {
     /// Creates one for a client.
     pub(crate) fn new(client: MessageClient, budget: InboxBudget) -> Self {
-        Self { client, inbox: Inbox::new(budget) }
+        Self { client, inbox: Inbox::new(budget), end: None }
+    }
+
+    /// Starts an operation, unless it reads a message that is here.
+    pub(crate) fn start(
+        &mut self,
+        operation: Operation<'_>,
+        deflater: &mut Option<Box<Deflater>>,
+        last_id: &[u8],
+    ) -> Started {
+        if self.inbox.may_answer(operation) {
+            return Started::Waits;
+        }
+        self.client.start(operation, deflater, last_id)
+    }
+
+    /// Whether something has arrived that a later step may read. A call is over with its end.
+    pub(crate) fn has_unread(&self) -> bool {
+        !matches!(self.client, MessageClient::Call(_)) && (!self.inbox.is_empty() || self.client.has_unread())
     }
 
     /// Returns how it continues, if it is open and has no other state.

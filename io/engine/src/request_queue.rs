@@ -99,6 +99,18 @@ impl RequestQueue {
         }
     }
 
+    /// Removes the first request in flight that awaits no answer.
+    pub(crate) fn take_one_way(&mut self) -> Option<QueuedRequest> {
+        let more = self.more.iter().flat_map(|more| more.iter());
+        let mut sent = self.first.iter().chain(more).take(self.sent());
+        let place = sent.position(|request| request.flags.is_one_way())?;
+        if place == 0 {
+            return self.pop_sent();
+        }
+        self.sent -= 1;
+        self.more.as_mut()?.remove(place - 1)
+    }
+
     /// Adds one more request in flight, after the others.
     #[inline]
     pub(crate) fn push_sent(&mut self, request: QueuedRequest) {

@@ -58,6 +58,7 @@ mod lab_hosts;
 mod limits;
 mod live;
 mod many;
+mod message_delivery;
 mod metrics;
 mod metrics_foreign;
 mod metrics_support;

@@ -51,6 +51,19 @@ impl<D: Driver> Connections<D> {
         }
     }
 
+    /// Starts a phase of users or held connections.
+    pub(crate) fn start_phase(&mut self, phase: u16) {
+        self.current_phases.start(phase);
+    }
+
+    /// Makes a connection count in the current phase, unless a request of another one is in flight.
+    pub(super) fn refresh_phase(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        if entry.sent() == 0 {
+            entry.phase = self.current_phases.current(entry.phase);
+        }
+    }
+
     /// Handles a slot's connection that was just opened. Returns whether to keep it.
     #[inline]
     pub(super) fn on_opened(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) -> bool {

@@ -72,7 +72,8 @@ impl<'a> MessageIntake<'a> {
 
     /// Returns the request that the current message answers.
     fn awaiting(&self) -> Option<QueuedRequest> {
-        self.queue.first_sent().filter(|_| !self.is_closing)
+        // Nothing answers a message that is not with the kernel yet.
+        self.queue.first_sent().filter(|request| !self.is_closing && !request.flags.is_one_way())
     }
 
     /// Returns the message for the inbox that has begun.
@@ -81,7 +82,9 @@ impl<'a> MessageIntake<'a> {
     }
 
     fn answer(&mut self, end: ResponseEnd) {
-        let Some(request) = self.queue.first_sent() else { return };
+        let Some(request) = self.queue.first_sent().filter(|request| !request.flags.is_one_way()) else {
+            return;
+        };
         self.queue.pop_sent();
         self.answered += 1;
         let (first_byte, at) = (*self.first_byte, self.at);

@@ -1,7 +1,7 @@
 //! Requests on connections that carry messages: what they send, and messages that have arrived
 //! before them.
 
-use wavetank_driver::{ConnId, Driver};
+use wavetank_driver::{ConnId, Driver, SendStatus};
 use wavetank_units::Nanos;
 use wavetank_wire::messages::{MessageClient, Operation, Started};
 
@@ -36,11 +36,16 @@ impl<D: Driver> Connections<D> {
         let Machine::Messages(own) = &mut io.machine else { return };
         let fixed = &requests.get(request.scenario, request.step).bytes;
         let operation = Operation::parse(buffers.request(request.exchange).unwrap_or(fixed));
+        if own.end.is_some() && !operation.only_waits() {
+            // What is left on the connection is not read any more. The request opens another one.
+            io.queue.wait(request);
+            return self.end_read(slot, at, rec);
+        }
         let goes_on = operation == Operation::WaitOn;
         let is_call = matches!(&own.client, MessageClient::Call(_));
         let messages = operation.message_count(is_call);
         let has_whole_answer = is_call && matches!(operation, Operation::Connect(_) | Operation::Close(_));
-        let started = own.client.start(operation, &mut upgrades.deflater, io_pool.last_id(slot));
+        let started = own.start(operation, &mut upgrades.deflater, io_pool.last_id(slot));
         if has_whole_answer && started == Started::Sends {
             begin_call_answer(buffers, request, &mut own.inbox);
         }
@@ -53,27 +58,25 @@ impl<D: Driver> Connections<D> {
                 self.io_pool.forget_last_id(slot);
             }
             Started::NotOpen => {
-                let failure = Box::new(failure::not_open(self.protocol_of(slot)));
-                self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, at));
+                let failure = failure::not_open(self.protocol_of(slot));
+                self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, Box::new(failure), at));
             }
             Started::Refused(fault) => {
                 let failure = Box::new(failure::unsendable(fault));
                 self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, at));
             }
-            started @ (Started::Done | Started::Closes) => {
-                self.outcomes.push_back(ConnectionOutcome::Sent(request.exchange, at));
-                let end = message_end(0, 0);
-                self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, at, at));
-                if started == Started::Closes {
-                    self.end(slot, failure::AFTER_CLOSE, false, at, rec);
-                    self.io_pool.forget_last_id(slot);
-                }
+            Started::Done => self.complete_alone(request, at),
+            Started::Closes => {
+                self.complete_alone(request, at);
+                self.end(slot, failure::AFTER_CLOSE, false, at, rec);
+                self.io_pool.forget_last_id(slot);
             }
             Started::Waits => {
                 if !goes_on {
                     self.outcomes.push_back(ConnectionOutcome::Sent(request.exchange, at));
                 }
                 self.wait_for_message(slot, conn, request, at, rec);
+                self.end_read(slot, at, rec);
             }
             Started::Sends => {
                 if messages > 0 {
@@ -83,6 +86,15 @@ impl<D: Driver> Connections<D> {
                 self.send_message(slot, conn, request, at, rec);
             }
         }
+    }
+
+    /// Completes a request that sends nothing and awaits nothing.
+    fn complete_alone(&mut self, request: QueuedRequest, at: Nanos) {
+        let end = message_end(0, 0);
+        self.outcomes.extend([
+            ConnectionOutcome::Sent(request.exchange, at),
+            ConnectionOutcome::Answered(request.exchange, end, at, at),
+        ]);
     }
 
     /// Answers a request with a message that has arrived, or lets it wait for the next one.
@@ -97,7 +109,7 @@ impl<D: Driver> Connections<D> {
         let Self { slots, buffers, outcomes, .. } = self;
         let Some(io) = &mut slots[slot as usize].io else { return };
         let Machine::Messages(own) = &mut io.machine else { return };
-        let Some(message) = own.inbox.pop() else {
+        let Some(message) = own.inbox.pop_recent() else {
             io.queue.push_sent(request);
             self.arm_for(slot, request.deadline);
             return self.read_early_answer(slot, conn, at, rec);
@@ -130,24 +142,25 @@ impl<D: Driver> Connections<D> {
     ) {
         let Some(io) = &mut self.slots[slot as usize].io else { return };
         let Machine::Messages(own) = &mut io.machine else { return };
-        let is_sent = self.driver.send(conn, own.client.out()).is_ok();
+        let sent = self.driver.send(conn, own.client.out());
         own.client.out().clear();
         io.queue.push_sent(request);
         if !D::SENDS_LATER {
             self.worked_until = self.driver.now();
             rec.send_call(self.worked_until.since(at));
         }
-        if is_sent {
+        if sent.is_ok() {
             self.on_send_queued(conn, request.exchange, at);
         } else {
             // The driver reports the end after earlier messages. The end decides about this one.
             self.io_of(slot).queue.refuse();
         }
-        if is_sent && request.flags.is_one_way() {
+        if sent == Ok(SendStatus::All) && request.flags.is_one_way() {
             return self.hand_over(slot, request, at);
         }
+        // A message of which a part is not with the kernel is done when the peer has read enough.
         self.arm_for(slot, request.deadline);
-        if is_sent {
+        if sent.is_ok() {
             self.read_early_answer(slot, conn, at, rec);
         }
     }

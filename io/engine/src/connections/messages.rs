@@ -14,7 +14,7 @@ use super::message_intake::{Closing, MessageIntake};
 use super::replies::send_out;
 use super::upgrades::TargetUpgrade;
 use crate::conn_io::{ConnIo, ConnIoPool};
-use crate::conn_slot::{ConnSlot, ConnState, LastUse};
+use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
 use crate::failure::{self, Failure};
 use crate::machine::{Machine, MessageConn};
 use crate::recorder::Recorder;
@@ -79,7 +79,7 @@ impl<D: Driver> Connections<D> {
         if !is_ending {
             self.free(slot, at, rec);
         } else if self.slots[slot as usize].sent() == 0 {
-            self.end(slot, failure::AFTER_CLOSE, true, at, rec);
+            self.end_by_peer(slot, failure::AFTER_CLOSE, at, rec);
         }
     }
 
@@ -93,17 +93,13 @@ impl<D: Driver> Connections<D> {
         at: Nanos,
         rec: &mut Recorder,
     ) -> bool {
-        if D::SENDS_LATER && !self.leaving.is_empty() {
-            // What arrives may answer a request that was handed over in this turn. It must have
-            // been sent before.
-            self.flush_conn(conn);
-        }
+        self.prepare_read(slot, conn);
         let Self { slots, buffers, outcomes, driver, io_pool, .. } = self;
         let entry = &mut slots[slot as usize];
         let Some(io) = &mut entry.io else { return false };
         let ConnIo { queue, machine, first_byte, .. } = &mut **io;
         let Machine::Messages(own) = machine else { return false };
-        let MessageConn { client, inbox } = &mut **own;
+        let MessageConn { client, inbox, .. } = &mut **own;
         let inbox = io_pool.keeps_messages().then_some(inbox);
         let (is_closing, established) = (client.is_closing(), *first_byte);
         let mut sink = MessageIntake::new(buffers, outcomes, (queue, inbox), first_byte, at);
@@ -131,10 +127,10 @@ impl<D: Driver> Connections<D> {
             rec.greeted(phase, target, at.since(established));
             // Even if the same bytes end it: what waits for the connection must learn of both.
             self.opened(slot, at, rec);
-            if self.slots[slot as usize].conn != Some(conn) {
-                // Its owner has left meanwhile.
-                return false;
-            }
+        }
+        if self.slots[slot as usize].conn != Some(conn) {
+            // Its owner has left meanwhile.
+            return false;
         }
         match closing {
             Some(Closing::Refused(status)) if is_greeting => {
@@ -147,7 +143,7 @@ impl<D: Driver> Connections<D> {
                 false
             }
             Some(Closing::ByPeer(failure)) => {
-                self.end(slot, failure, true, at, rec);
+                self.end_by_peer(slot, failure, at, rec);
                 false
             }
             None if may_serve || self.slots[slot as usize].sent() > 0 => !is_greeting,
@@ -155,6 +151,52 @@ impl<D: Driver> Connections<D> {
                 self.end(slot, failure::AFTER_CLOSE, false, at, rec);
                 false
             }
+        }
+    }
+
+    /// Prepares for bytes of a connection.
+    fn prepare_read(&mut self, slot: u32, conn: ConnId) {
+        self.refresh_phase(slot);
+        if D::SENDS_LATER && !self.leaving.is_empty() {
+            // What arrives may answer a request that was handed over in this turn. It must have
+            // been sent before.
+            self.flush_conn(conn);
+        }
+    }
+
+    /// Closes a connection that the peer has ended with `failure`, unless a step may read what has
+    /// arrived before.
+    fn end_by_peer(&mut self, slot: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+        if !self.keep_unread(slot, &failure) {
+            self.end(slot, failure, true, at, rec);
+        }
+    }
+
+    /// Keeps a connection that the peer has ended with `failure` for the steps that read what has
+    /// arrived before. Returns whether there is something to read.
+    pub(super) fn keep_unread(&mut self, slot: u32, failure: &Failure) -> bool {
+        let entry = &mut self.slots[slot as usize];
+        let is_own = entry.intent == SlotIntent::None && !entry.is_pooled() && entry.state == ConnState::Open;
+        let Some(io) = entry.io.as_mut().filter(|io| is_own && io.queue.is_empty()) else { return false };
+        let Machine::Messages(own) = &mut io.machine else { return false };
+        if own.has_unread() {
+            own.end.get_or_insert_with(|| failure.clone());
+        }
+        own.end.is_some()
+    }
+
+    /// Closes a connection that the peer has ended, unless there is more to read and no request
+    /// waits.
+    #[cold]
+    pub(super) fn end_read(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let Machine::Messages(own) = &mut io.machine else { return };
+        if io.queue.is_empty() && own.has_unread() {
+            return;
+        }
+        let Some(failure) = own.end.take() else { return };
+        if !self.messages_ended(slot, at, rec) {
+            self.end(slot, failure, true, at, rec);
         }
     }
 
@@ -166,7 +208,7 @@ impl<D: Driver> Connections<D> {
         let Some(io) = &mut slots[slot as usize].io else { return false };
         let ConnIo { queue, machine, first_byte, .. } = &mut **io;
         let Machine::Messages(own) = machine else { return false };
-        let MessageConn { client, inbox } = &mut **own;
+        let MessageConn { client, inbox, .. } = &mut **own;
         let inbox = io_pool.keeps_messages().then_some(inbox);
         let mut sink = MessageIntake::new(buffers, outcomes, (queue, inbox), first_byte, at);
         if !client.end(&mut sink) {

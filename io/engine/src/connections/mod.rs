@@ -3,6 +3,7 @@
 //! It accepts [`QueuedRequest`]s and returns [`ConnectionOutcome`]s; pacing and users are above it.
 //! A connection that is lost under a request is reopened only when the next request needs it.
 
+mod current_phases;
 mod deferred_send;
 mod deferred_sends;
 mod dialing;
@@ -17,6 +18,8 @@ mod pooled;
 mod receiving;
 mod replies;
 mod stamps;
+mod stream_counts;
+mod stream_intake;
 mod streams;
 mod timeouts;
 mod timer;
@@ -45,10 +48,11 @@ use crate::request_queue::QueuedRequest;
 use crate::requests::Requests;
 use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
+use current_phases::CurrentPhases;
 use deferred_send::DeferredSend;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
 use pings::Pings;
-use pooled::{has_streams, streams_per_connection};
+use stream_counts::{has_streams, streams_per_connection};
 use timer::Timer;
 use upgrades::Upgrades;
 
@@ -101,6 +105,7 @@ pub(crate) struct Connections<D> {
     /// How connections become ready for messages; `None`: no target carries any.
     upgrades: Option<Upgrades>,
     pings: Pings,
+    current_phases: CurrentPhases,
     /// Slots of connections with streams and bytes to send, which leave at the end of the turn.
     unflushed: Vec<u32>,
 }
@@ -149,6 +154,7 @@ impl<D: Driver> Connections<D> {
             upgrades,
             unflushed: Vec::new(),
             pings: Pings::new(&plan),
+            current_phases: CurrentPhases::new(&plan),
             lasts: if plan.http.keepalive {
                 plan.http.requests_per_connection.unwrap_or(u64::MAX)
             } else {
@@ -177,6 +183,7 @@ impl<D: Driver> Connections<D> {
         self.ensure_slot(slot);
         let entry = &mut self.slots[slot as usize];
         if entry.has_room(self.pipeline) {
+            entry.phase = phase;
             return self.dispatch(slot, request, at, rec);
         }
         let state = entry.state;
@@ -246,7 +253,7 @@ impl<D: Driver> Connections<D> {
             Event::ConnectFailed(conn, errno) => self.connect_failed(self.slot_of(conn), errno, at, rec),
             Event::Ended(conn, how) => self.ended(self.slot_of(conn), how, at, rec),
             Event::Secured(conn) => self.secured(conn, at, rec),
-            Event::Flushed(conn) => self.flushed(conn),
+            Event::Flushed(conn) => self.flushed(conn, at, rec),
             Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads have no listeners"),
         }
@@ -323,6 +330,9 @@ impl<D: Driver> Connections<D> {
             return;
         }
         let failure = failure::end_failure(how, &self.driver);
+        if how == CloseReason::Eof && self.upgrades.is_some() && self.keep_unread(slot, &failure) {
+            return;
+        }
         // A close that was announced, with nothing in flight, is no loss.
         let lost = !self.has_parted(slot);
         self.end(slot, failure, lost, at, rec);

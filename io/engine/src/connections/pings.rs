@@ -84,6 +84,8 @@ impl<D: Driver> Connections<D> {
         if entry.conn != Some(conn) || entry.state != ConnState::Open {
             return;
         }
+        self.refresh_phase(slot);
+        let entry = &mut self.slots[slot as usize];
         let (phase, target) = (entry.phase, entry.target);
         let payload = now.0.to_be_bytes();
         let io = entry.io.get_or_insert_with(|| self.io_pool.take_for(slot, entry.parked));

@@ -1,27 +1,16 @@
 //! Connections that sessions share.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Plan;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_units::Nanos;
 
 use super::Connections;
+use super::stream_counts::streams_per_connection;
 use super::timer::Timer;
 use crate::conn_slot::{NOT_IDLE, NOT_POOLED, PARTED};
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
-
-/// Returns the number of requests that a connection carries simultaneously.
-pub(super) fn streams_per_connection(plan: &Plan) -> u32 {
-    if has_streams(plan) { plan.http.pipeline } else { 1 }
-}
-
-/// Whether requests are in streams of connections of HTTP/2 or HTTP/3. To this module, streams that
-/// carry messages are connections of their own.
-pub(super) fn has_streams(plan: &Plan) -> bool {
-    plan.http.version.has_streams() && !plan.uses_tunnels()
-}
 
 impl<D: Driver> Connections<D> {
     /// Sends on any connection to the target, or waits for one.
@@ -32,13 +21,14 @@ impl<D: Driver> Connections<D> {
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        if self.has_streams && self.submit_stream(request, at, rec) {
+        if self.has_streams && self.submit_stream(request, phase, at, rec) {
             return;
         }
         let Some(pool) = &mut self.pool else { return };
         if !self.has_streams
             && let Some(slot) = pool.take_idle(request.target, &mut self.slots)
         {
+            self.slots[slot as usize].phase = phase;
             self.dispatch(slot, request, at, rec);
             if self.upgrades.is_some() {
                 // A message may be done already, which leaves the connection to the next one.

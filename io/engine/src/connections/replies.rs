@@ -1,15 +1,19 @@
 //! What machines write by themselves, such as answers to pings, also while the peer does not read.
 
 use wavetank_driver::{ConnId, Driver, SendStatus};
+use wavetank_units::Nanos;
 use wavetank_wire::messages::MessageClient;
 
 use super::Connections;
+use super::events::ConnectionOutcome;
+use super::message_intake::message_end;
 use crate::machine::Machine;
+use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
     /// Handles a connection on which everything was sent that had to wait for the peer.
     #[cold]
-    pub(super) fn flushed(&mut self, conn: ConnId) {
+    pub(super) fn flushed(&mut self, conn: ConnId, at: Nanos, rec: &mut Recorder) {
         let slot = self.slot_of(conn);
         let entry = &mut self.slots[slot as usize];
         let Some(io) = entry.io.as_mut().filter(|_| entry.conn == Some(conn)) else { return };
@@ -19,7 +23,23 @@ impl<D: Driver> Connections<D> {
             Machine::Messages(own) => {
                 own.client.hold_pongs(false);
                 send_out(&mut self.driver, conn, &mut own.client);
+                self.complete_one_way(slot, at, rec);
             }
+        }
+    }
+
+    /// Completes the messages that await no answer, now that the kernel has all of them.
+    fn complete_one_way(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        let mut is_any = false;
+        while let Some(io) = &mut self.slots[slot as usize].io
+            && let Some(request) = io.queue.take_one_way()
+        {
+            is_any = true;
+            let end = message_end(0, 0);
+            self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, at, at));
+        }
+        if is_any {
+            self.free(slot, at, rec);
         }
     }
 }

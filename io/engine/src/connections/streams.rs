@@ -3,22 +3,19 @@
 //! Requests and control frames collect in a connection's buffer during a turn of the load thread
 //! and leave together at its end. *Sent* is the instant of that.
 
-use std::collections::VecDeque;
-
 use wavetank_driver::{CloseReason, ConnId, Driver, SendStatus};
 use wavetank_measure::ErrorClass;
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{ResponseEnd, ResponseHead};
-use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
+use wavetank_wire::h2::Client;
 use wavetank_wire::h3;
 use wavetank_wire::streams::StreamClient;
 
 use super::events::ConnectionOutcome;
+use super::stream_intake::StreamIntake;
 use super::{Connections, DeferredSend};
 use crate::conn_slot::{ConnState, LastUse};
-use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Machine, StreamRequest, ping_time};
+use crate::machine::{Machine, StreamRequest};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -199,7 +196,7 @@ impl<D: Driver> Connections<D> {
         let has_served = entry.last_use == LastUse::Served;
         let (buffers, outcomes) = (&mut self.buffers, &mut self.outcomes);
         let mut sink =
-            StreamSink { buffers, outcomes, at, has_served, answered: 0, is_refused: false, pong: None };
+            StreamIntake { buffers, outcomes, at, has_served, answered: 0, is_refused: false, pong: None };
         let input = self.driver.received(len);
         let read = client.read(input, &mut sink);
         let (answered, pong) = (sink.answered, sink.pong);
@@ -303,7 +300,13 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Sends on the next connection to the target that has room. Returns whether there is one.
-    pub(super) fn submit_stream(&mut self, request: QueuedRequest, at: Nanos, rec: &mut Recorder) -> bool {
+    pub(super) fn submit_stream(
+        &mut self,
+        request: QueuedRequest,
+        phase: u16,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) -> bool {
         loop {
             let Some(pool) = &mut self.pool else { return false };
             let Some(slot) = pool.next_with_room(request.target) else { return false };
@@ -311,6 +314,7 @@ impl<D: Driver> Connections<D> {
                 pool.unlink(slot, &mut self.slots);
                 continue;
             }
+            self.slots[slot as usize].phase = phase;
             self.dispatch(slot, request, at, rec);
             if !self.slots[slot as usize].has_room(self.pipeline) {
                 self.unlist_full(slot);
@@ -335,66 +339,5 @@ fn count_messages(client: &mut StreamClient<StreamRequest>, (phase, target): (u1
     let messages = client.take_messages();
     if messages != (0, 0) {
         rec.messages(phase, target, messages);
-    }
-}
-
-/// Receives the responses of one connection.
-struct StreamSink<'a> {
-    buffers: &'a mut ExchangeBuffers,
-    outcomes: &'a mut VecDeque<ConnectionOutcome>,
-    at: Nanos,
-    has_served: bool,
-    answered: u32,
-    /// The peer refused a stream, so this connection should get no more.
-    is_refused: bool,
-    /// When the ping was sent that was answered last.
-    pong: Option<Nanos>,
-}
-
-impl ClientSink<StreamRequest> for StreamSink<'_> {
-    #[inline]
-    fn began(&mut self, stream: &mut StreamRequest) -> bool {
-        if stream.first_byte == Nanos::MAX {
-            stream.first_byte = self.at;
-        }
-        let flags = stream.request.flags;
-        !self.buffers.is_empty() && (flags.keeps_answer() || flags.keeps_cookies())
-    }
-
-    fn head(&mut self, stream: &mut StreamRequest, head: &ResponseHead<'_>) {
-        self.buffers.stream_head(stream.request.exchange, stream.request.flags, head);
-    }
-
-    fn trailers(&mut self, stream: &mut StreamRequest, lines: &[u8]) {
-        self.buffers.stream_trailers(stream.request.exchange, lines);
-    }
-
-    #[inline]
-    fn body(&mut self, stream: &mut StreamRequest, bytes: &[u8]) {
-        if stream.request.flags.keeps_answer() && !self.buffers.is_empty() {
-            self.buffers.stream_body(stream.request.exchange, bytes);
-        }
-    }
-
-    fn pong(&mut self, payload: &[u8]) {
-        self.pong = ping_time(payload).or(self.pong);
-    }
-
-    #[inline]
-    fn answered(&mut self, stream: StreamRequest, end: ResponseEnd) {
-        self.answered += 1;
-        let exchange = stream.request.exchange;
-        self.outcomes.push_back(ConnectionOutcome::Answered(exchange, end, stream.first_byte, self.at));
-    }
-
-    #[cold]
-    fn failed(&mut self, stream: StreamRequest, failure: StreamFailure) {
-        self.is_refused |= failure == StreamFailure::Refused;
-        let request = stream.request;
-        // A server that never does anything is not asked again and again.
-        let retry =
-            failure.is_untouched() && (self.has_served || !request.again) && request.deadline > self.at;
-        let failure = failure::stream_failure(failure, retry).past(request.deadline, self.at);
-        self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, Box::new(failure), self.at));
     }
 }

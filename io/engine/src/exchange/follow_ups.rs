@@ -7,7 +7,8 @@ use wavetank_units::Nanos;
 use wavetank_wire::messages::Operation;
 
 use super::{ANY_SLOT, Exchanges, Stage};
-use crate::completed::PendingVerdict;
+use crate::completed::{CompletedRequest, PendingVerdict};
+use crate::failure;
 use crate::recorder::Recorder;
 use crate::request_flags::RequestFlags;
 use crate::request_queue::QueuedRequest;
@@ -39,14 +40,26 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// Goes on waiting for messages, because the last one was not the awaited one.
-    pub(crate) fn wait_on(&mut self, answered: &PendingVerdict, rec: &mut Recorder) {
+    ///
+    /// If the connection has ended meanwhile, the request has failed: the answer cannot come on
+    /// another one.
+    pub(crate) fn wait_on(
+        &mut self,
+        answered: &PendingVerdict,
+        rec: &mut Recorder,
+    ) -> Option<CompletedRequest> {
         let PendingVerdict { exchange, at, .. } = *answered;
+        let slot = self.slab.get_mut(exchange)?.slot;
+        if slot != ANY_SLOT && !self.connections.is_open(slot) {
+            return self.broken(exchange, &failure::AFTER_CLOSE, at, rec);
+        }
         self.connections.buffers.reset_response(exchange);
         let request = &mut self.connections.buffers.entry(exchange).request;
         request.clear();
         request.extend(Operation::WaitOn.prefix());
         let at = self.connections.fresh(at);
         self.resend(exchange, false, at, rec);
+        None
     }
 
     /// Sends the current message of `exchange` now. `first`: before all other waiting requests.

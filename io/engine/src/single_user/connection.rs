@@ -18,6 +18,7 @@ use wavetank_wire::h1::{Eof, Limits, ResponseEnd, ResponseReader, ResponseSink};
 use wavetank_wire::streams::StreamClient;
 
 use super::messages::LineMessages;
+use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;
 use crate::preface::Preface;
@@ -25,9 +26,6 @@ use crate::sources::Sources;
 
 /// The maximum time between two checks of cancellation.
 const LOOK_AROUND: Nanos = Nanos::from_millis(50);
-/// The maximum size of the start of a response that is kept, to show what was wrong with it.
-const SEEN_BYTES_MAX: usize = 4_096;
-
 /// Opens connections.
 pub(crate) struct Connector<'a> {
     pub(crate) plan: &'a Plan,
@@ -102,6 +100,8 @@ pub(crate) struct SingleConnection<D: Driver> {
     pub(super) streams: Option<Box<StreamClient<()>>>,
     /// The messages, if the target carries any.
     pub(super) messages: Option<Box<LineMessages>>,
+    /// How it has ended, if that was seen between two steps.
+    pub(super) end: Option<CloseReason>,
 }
 
 impl<'a> Connector<'a> {
@@ -252,6 +252,9 @@ impl<D: Driver> SingleConnection<D> {
         if self.streams.as_ref().is_some_and(|streams| streams.room() == 0) {
             return true;
         }
+        if self.end.is_some() {
+            return true;
+        }
         // A wait that fails reports nothing; the next one reports the reason.
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
@@ -262,7 +265,11 @@ impl<D: Driver> SingleConnection<D> {
                 Event::Received(id, len) if id == self.conn && self.messages.is_some() => {
                     !self.read_messages_between(len)
                 }
-                Event::Ended(id, _) | Event::Received(id, _) => id == self.conn,
+                Event::Ended(id, how) if id == self.conn => {
+                    self.end = Some(how);
+                    true
+                }
+                Event::Received(id, _) => id == self.conn,
                 _ => false,
             };
             if is_over {
@@ -281,36 +288,5 @@ impl<D: Driver> SingleConnection<D> {
 impl RequestError {
     pub(crate) fn new(failure: Failure, address: Option<SocketAddr>) -> Self {
         Self { failure, address, sent: false, untouched: true, seen: Vec::new() }
-    }
-}
-
-/// The data received so far.
-#[derive(Default)]
-pub(super) struct ResponseCapture {
-    /// The start of the received bytes.
-    pub(super) seen: Vec<u8>,
-    pub(super) first_byte: Option<Nanos>,
-    pub(super) sent: bool,
-}
-
-impl ResponseCapture {
-    /// Keeps the start of the received bytes.
-    pub(super) fn observe(&mut self, bytes: &[u8]) {
-        let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(bytes.len());
-        self.seen.extend_from_slice(&bytes[..room]);
-    }
-
-    /// Returns `failure` with its reason, if the response shows it: an event stream does not end.
-    pub(super) fn of_failure(&self, failure: Failure) -> Failure {
-        let mut lines = self.seen.split(|byte| *byte == b'\n').map(<[u8]>::to_ascii_lowercase);
-        let is_stream = |line: Vec<u8>| {
-            let value = line.strip_prefix(b"content-type:").map(<[u8]>::trim_ascii);
-            value.is_some_and(|value| value.starts_with(b"text/event-stream"))
-        };
-        if failure.class == ErrorClass::RequestTimeout && lines.any(is_stream) {
-            let what = "the response is an event stream (text/event-stream), which does not end";
-            return Failure::detailed(ErrorClass::RequestTimeout, what);
-        }
-        failure
     }
 }

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use wavetank_driver::{CloseReason, Driver, Event};
+use wavetank_driver::{CloseReason, Driver, Errno, Event, SendStatus};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
-use wavetank_wire::grpc::CallEnd;
-use wavetank_wire::h1::{self, ResponseEnd, ResponseHead, ResponseSink};
-use wavetank_wire::messages::{MessageClient, Operation, Started};
-use wavetank_wire::ws::{self, ClientSink, CloseCode, Deflater, MessageKind, MessageSink};
+use wavetank_wire::h1::{self, ResponseEnd, ResponseSink};
+use wavetank_wire::messages::{MessageClient, MessageFault, Operation, Started};
+use wavetank_wire::ws::{self, Deflater};
 use wavetank_wire::{datagram, grpc, raw, sse};
 
-use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
+use super::connection::{Connector, RequestError, ResponseTimes, SingleConnection};
+use super::message_capture::{Answered, MessageCapture, end};
+use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
-use crate::inbox::{Inbox, Message};
+use crate::inbox::Inbox;
 use crate::upgrade_request::upgrade_request;
 
 /// A connection that carries messages, or that a step makes ready for them.
@@ -26,9 +27,6 @@ pub(super) struct LineMessages {
     /// The last event id of the stream that this one continues.
     last_id: Vec<u8>,
 }
-
-/// What a step gets: the end of its answer, or why there is none.
-type Answered = Result<ResponseEnd, Failure>;
 
 impl Connector<'_> {
     /// Makes a new connection ready for messages. If no step does that, it waits for the server's
@@ -47,7 +45,7 @@ impl Connector<'_> {
         if self.plan.upgrades_itself(target) {
             let request = upgrade_request(self.plan, &self.plan.targets[target]);
             if own.client.start(Operation::Connect(&request), &mut None, b"") == Started::Sends {
-                send(line, &mut own.client);
+                let _ = send(line, &mut own.client);
                 self.await_opening(line, &mut own, until)?;
             }
         }
@@ -117,7 +115,13 @@ impl Connector<'_> {
     ) -> Answered {
         let operation = Operation::parse(request);
         let LineMessages { client, inbox, deflater, last_id, .. } = own;
-        match client.start(operation, deflater, last_id) {
+        let mut is_handed_over = true;
+        let started = if inbox.may_answer(operation) {
+            Started::Waits
+        } else {
+            client.start(operation, deflater, last_id)
+        };
+        match started {
             // The caller has made a new connection if one was needed.
             Started::NotOpen | Started::NeedsNewConnection => {
                 hearing.sent = false;
@@ -130,7 +134,7 @@ impl Connector<'_> {
             Started::Done => return Ok(end(0, 0)),
             Started::Closes => return Ok(ResponseEnd { keep_alive: false, ..end(0, 0) }),
             Started::Waits => {
-                if let Some(message) = inbox.pop() {
+                if let Some(message) = inbox.pop_recent() {
                     if !message.fields.is_empty() {
                         sink.trailers(&message.fields);
                     }
@@ -138,16 +142,42 @@ impl Connector<'_> {
                     return Ok(end(0, message.body.len() as u64));
                 }
             }
-            Started::Sends => send(line, client),
+            Started::Sends => is_handed_over = send(line, client) != Ok(SendStatus::Pending),
         }
+        let timeout = Failure::new(ErrorClass::RequestTimeout);
         if operation.is_one_way() {
+            if !is_handed_over {
+                self.await_flush(line, own, deadline, &timeout)?;
+            }
             return Ok(end(0, 0));
         }
         if matches!((&*client, operation), (MessageClient::Call(_), Operation::Close(_))) {
             inbox.drain(|message| sink.body(&message.body));
         }
-        let timeout = Failure::new(ErrorClass::RequestTimeout);
         self.hear_message(line, own, (deadline, &timeout, operation.only_waits()), (hearing, sink))
+    }
+
+    /// Waits until the kernel has everything that was sent. Messages that arrive in the meantime
+    /// are kept.
+    fn await_flush<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        own: &mut LineMessages,
+        deadline: Nanos,
+        timeout: &Failure,
+    ) -> Result<(), Failure> {
+        loop {
+            match self.event(&mut line.driver, deadline, timeout)? {
+                Event::Flushed(id) if id == line.conn => return Ok(()),
+                Event::Received(id, len) if id == line.conn => {
+                    read_between(line, own, len).map_err(failure::message_failure)?;
+                }
+                Event::Ended(id, how) if id == line.conn => {
+                    return Err(failure::end_failure(how, &line.driver));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Waits for the next answer. `only_waits`: the operation has sent nothing.
@@ -164,7 +194,7 @@ impl Connector<'_> {
             let is_closing = own.client.is_closing();
             let LineMessages { client, inbox, .. } = &mut *own;
             let at = self.clock.now();
-            let mut heard = Heard {
+            let mut heard = MessageCapture {
                 hearing: &mut *hearing,
                 sink: &mut *sink,
                 inbox,
@@ -177,16 +207,21 @@ impl Connector<'_> {
                 let input = if len == 0 { &[] } else { line.driver.received(len) };
                 let read = client.read(input, &mut heard);
                 let result = heard.result;
-                send(line, client);
+                let _ = send(line, client);
                 if let Some(result) = result {
                     return result;
                 }
                 read.map_err(failure::message_failure)?;
             }
-            received = match self.event(&mut line.driver, deadline, timeout)? {
+            let event = match line.end {
+                Some(how) => Event::Ended(line.conn, how),
+                None => self.event(&mut line.driver, deadline, timeout)?,
+            };
+            received = match event {
                 Event::Received(id, len) if id == line.conn => Some(len),
                 Event::Ended(id, how) if id == line.conn => {
-                    let mut heard = Heard { hearing, sink, inbox, at, is_closing, only_waits, result: None };
+                    let mut heard =
+                        MessageCapture { hearing, sink, inbox, at, is_closing, only_waits, result: None };
                     if how == CloseReason::Eof && client.end(&mut heard) {
                         let whole = end(0, 0);
                         let answer = heard.result.unwrap_or(Ok(whole));
@@ -204,6 +239,11 @@ impl<D: Driver> SingleConnection<D> {
     /// Whether `request` is a message that awaits no answer.
     pub(super) fn is_one_way(&self, request: &[u8]) -> bool {
         self.messages.is_some() && Operation::parse(request).is_one_way()
+    }
+
+    /// Whether something has arrived that no step has read.
+    pub(super) fn has_unread(&self) -> bool {
+        self.messages.as_ref().is_some_and(|own| !own.inbox.is_empty() || own.client.has_unread())
     }
 
     /// Whether `request` only waited for a message, so that the connection outlives its timeout. It
@@ -236,141 +276,40 @@ impl<D: Driver> SingleConnection<D> {
     /// Reads bytes that arrive between two steps. Returns whether the connection is still open.
     pub(super) fn read_messages_between(&mut self, len: usize) -> bool {
         let Some(mut own) = self.messages.take() else { return false };
-        let LineMessages { client, inbox, .. } = &mut *own;
-        let mut heard = Heard {
-            hearing: &mut ResponseCapture::default(),
-            sink: &mut (),
-            inbox,
-            at: Nanos::ZERO,
-            is_closing: false,
-            only_waits: false,
-            // Nothing is awaited, so every message goes to the inbox.
-            result: Some(Ok(end(0, 0))),
-        };
-        let is_read = client.read(self.driver.received(len), &mut heard).is_ok();
-        send(self, client);
-        let is_usable = is_read && client.is_open();
+        let is_usable = read_between(self, &mut own, len).is_ok() && own.client.is_open();
         self.messages = Some(own);
         is_usable
     }
 }
 
-/// Sends what the machine has written.
-fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut MessageClient) {
-    if !client.out().is_empty() {
-        // If this fails, the end of the connection is reported.
-        let _ = line.driver.send(line.conn, client.out());
-        client.out().clear();
-    }
+/// Reads bytes that no step awaits.
+fn read_between<D: Driver>(
+    line: &mut SingleConnection<D>,
+    own: &mut LineMessages,
+    len: usize,
+) -> Result<(), MessageFault> {
+    let mut heard = MessageCapture {
+        hearing: &mut ResponseCapture::default(),
+        sink: &mut (),
+        inbox: &mut own.inbox,
+        at: Nanos::ZERO,
+        is_closing: false,
+        only_waits: false,
+        // Nothing is awaited, so every message goes to the inbox.
+        result: Some(Ok(end(0, 0))),
+    };
+    let read = own.client.read(line.driver.received(len), &mut heard);
+    let _ = send(line, &mut own.client);
+    read
 }
 
-const fn end(status: u16, length: u64) -> ResponseEnd {
-    ResponseEnd { status, keep_alive: true, close_announced: false, body_bytes: length, head_bytes: 0 }
-}
-
-/// Receives the answer; what follows it goes to the inbox.
-struct Heard<'a, S> {
-    hearing: &'a mut ResponseCapture,
-    sink: &'a mut S,
-    inbox: &'a mut Inbox,
-    at: Nanos,
-    is_closing: bool,
-    /// What is awaited may time out inside a message, which is then for the next step.
-    only_waits: bool,
-    result: Option<Answered>,
-}
-
-impl<S> Heard<'_, S> {
-    const fn is_awaited(&self) -> bool {
-        self.result.is_none() && !self.is_closing
+/// Sends what the machine has written. An error may be ignored: the end of the connection is then
+/// reported.
+fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut MessageClient) -> Result<SendStatus, Errno> {
+    if client.out().is_empty() {
+        return Ok(SendStatus::All);
     }
-}
-
-impl<S: ResponseSink> MessageSink for Heard<'_, S> {
-    fn begin(&mut self, _: MessageKind) {
-        self.hearing.first_byte.get_or_insert(self.at);
-        if !self.is_awaited() || self.only_waits {
-            self.inbox.partial = Some(Message::default());
-        }
-    }
-
-    fn fields(&mut self, lines: &[u8]) {
-        match &mut self.inbox.partial {
-            Some(partial) => lines.clone_into(&mut partial.fields),
-            None => self.sink.trailers(lines),
-        }
-    }
-
-    fn piece(&mut self, bytes: &[u8]) {
-        let is_awaited = self.is_awaited();
-        if !self.inbox.extend_partial(bytes) {
-            self.sink.body(bytes);
-        }
-        if is_awaited {
-            self.hearing.observe(bytes);
-        }
-    }
-
-    fn end(&mut self, length: u64) {
-        let partial = self.inbox.partial.take();
-        if !self.is_awaited() {
-            self.inbox.push(partial.unwrap_or_default());
-            return;
-        }
-        if let Some(message) = partial {
-            // It began before the request.
-            if !message.fields.is_empty() {
-                self.sink.trailers(&message.fields);
-            }
-            self.sink.body(&message.body);
-        }
-        self.result = Some(Ok(end(0, length)));
-    }
-}
-
-impl<S: ResponseSink> ClientSink for Heard<'_, S> {
-    fn upgraded(&mut self, head: &ResponseHead<'_>) {
-        self.hearing.first_byte.get_or_insert(self.at);
-        self.sink.head(head);
-        self.result.get_or_insert(Ok(end(head.status, 0)));
-    }
-
-    fn refused(&mut self, head: &ResponseHead<'_>) {
-        self.hearing.first_byte.get_or_insert(self.at);
-        self.hearing.observe(head.raw);
-        self.sink.head(head);
-        let refused = ResponseEnd { keep_alive: false, ..end(head.status, 0) };
-        self.result.get_or_insert(Ok(refused));
-    }
-
-    fn closed(&mut self, code: CloseCode, reason: &[u8]) {
-        let result = if self.is_closing {
-            Ok(ResponseEnd { keep_alive: false, ..end(code.0, 0) })
-        } else {
-            Err(failure::websocket_closed(code, reason))
-        };
-        self.result.get_or_insert(result);
-    }
-
-    fn ended(&mut self) {
-        self.result.get_or_insert(Err(failure::STREAM_ENDED));
-    }
-
-    fn answer_begins(&mut self) {
-        self.hearing.first_byte.get_or_insert(self.at);
-    }
-
-    fn call_ended(&mut self, call: &CallEnd<'_>) -> bool {
-        if self.result.is_some() {
-            return false;
-        }
-        self.hearing.first_byte.get_or_insert(self.at);
-        self.result = Some(if !call.is_answer && call.status == 0 {
-            Err(failure::CALL_ENDED)
-        } else {
-            self.sink.call_fields(call.lines, call.trailers_at);
-            Ok(ResponseEnd { keep_alive: false, ..end(call.status, call.length) })
-        });
-        true
-    }
+    let sent = line.driver.send(line.conn, client.out());
+    client.out().clear();
+    sent
 }

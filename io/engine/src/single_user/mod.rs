@@ -17,10 +17,12 @@
 //! ```
 
 mod connection;
+mod message_capture;
 mod messages;
 mod opening;
 mod prefacing;
 mod request;
+mod response_capture;
 mod streams;
 mod trace_event;
 mod walk;

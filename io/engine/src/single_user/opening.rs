@@ -9,7 +9,8 @@ use wavetank_quic::Quic;
 use wavetank_tunnel::Tunnels;
 use wavetank_units::Nanos;
 
-use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
+use super::connection::{Connector, Handshake, Opened, RequestError, SingleConnection};
+use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
 use crate::sources::Route;
 
@@ -47,8 +48,16 @@ impl Connector<'_> {
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
                         let (clock, streams, messages) = (self.clock, None, None);
-                        let line =
-                            SingleConnection { driver, conn, clock, opened, served: 0, streams, messages };
+                        let line = SingleConnection {
+                            driver,
+                            conn,
+                            clock,
+                            opened,
+                            served: 0,
+                            streams,
+                            messages,
+                            end: None,
+                        };
                         return self.establish(line, target, until);
                     }
                     Err(failure) => failure,

@@ -3,7 +3,8 @@
 use wavetank_driver::{DialTls, Driver, Event};
 use wavetank_units::Nanos;
 
-use super::connection::{Connector, ResponseCapture, SingleConnection};
+use super::connection::{Connector, SingleConnection};
+use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
 use crate::preface::{TUNNEL_TIMEOUT, read_tunnel, tunnel_ended, tunnel_reader};
 

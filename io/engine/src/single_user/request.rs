@@ -176,11 +176,16 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         keeps: Retain,
     ) -> Result<(ResponseTimes, Keep), RequestFailure> {
         let mut why = message.why;
+        if Operation::parse(&message.bytes) == Operation::WaitOn && !self.is_readable(message.target) {
+            // The answer cannot come on another connection.
+            let failure = failure::AFTER_CLOSE;
+            return Err(self.unanswered(RequestError::new(failure, None)));
+        }
         loop {
             // A later hop has the same time to connect as the first, within the time of the whole
             // request.
             let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
-            let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
+            let mut line = self.line(message, open_until).map_err(|broken| self.unanswered(broken))?;
             let mut keep = Keep::new(keeps);
             if line.must_be_new(&message.bytes) {
                 line.close(self.plan().http.close);
@@ -250,12 +255,19 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         trouble
     }
 
-    /// Returns an open connection to `target`: the last one if it is still open, otherwise a new
-    /// one.
-    fn line(&mut self, target: u16, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
+    /// Whether the last connection to `target` is open, or has messages that no step has read.
+    fn is_readable(&mut self, target: u16) -> bool {
+        self.lines.get_mut(&target).is_some_and(|line| !line.has_ended() || line.has_unread())
+    }
+
+    /// Returns a connection for a message: the last one if it is still open, or if the message
+    /// reads what has arrived there before. Otherwise it opens a new one.
+    fn line(&mut self, message: &Message<'_>, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
+        let target = message.target;
+        let only_waits = Operation::parse(&message.bytes).only_waits();
         let mut last_id = Vec::new();
         if let Some(mut line) = self.lines.remove(&target) {
-            if !line.has_ended() {
+            if !line.has_ended() || (only_waits && line.has_unread()) {
                 return Ok(line);
             }
             last_id = line.last_event_id();

@@ -11,7 +11,8 @@ use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
 use wavetank_wire::h3;
 use wavetank_wire::streams::StreamClient;
 
-use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
+use super::connection::{Connector, RequestError, ResponseTimes, SingleConnection};
+use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
 use crate::machine::speaks_http2;
 

@@ -167,7 +167,10 @@ impl<D: Driver> Worker<D> {
             }
             Verdict::Await => {
                 self.exchanges.add_own_work(answered.exchange, Nanos(until.since(answered.at) as i64));
-                return self.exchanges.wait_on(answered, &mut self.rec);
+                if let Some(resolved) = self.exchanges.wait_on(answered, &mut self.rec) {
+                    self.on_session_response(answered.session, resolved);
+                }
+                return;
             }
             Verdict::Over(status, judged) => (status, judged),
         };

@@ -284,6 +284,8 @@ impl<D: Driver> Worker<D> {
             }
             Due::Arrival(offered, number) => self.session_arrives(offered, number),
             Due::PhaseStart { track, at } => {
+                let phase = self.users.phase_at(track, self.pacer.to_run_time(at));
+                self.exchanges.connections.start_phase(phase);
                 self.start_users(track, at);
                 self.on_phase_change(track, at);
             }
