@@ -318,8 +318,8 @@ pub trait Driver: Sized {
     /// Returns the bytes of the last [`Event::Received`].
     fn received(&self, len: usize) -> &[u8];
 
-    /// Whether the peer is already known to send no more on `conn`, with the bytes of the last
-    /// [`Event::Received`], which were its own. [`Event::Ended`] follows.
+    /// Whether the bytes of the last [`Event::Received`], which were those of `conn`, are already
+    /// known to be the last ones. [`Event::Ended`] follows.
     fn is_ending(&self, _conn: ConnId) -> bool {
         false
     }

@@ -73,15 +73,24 @@ impl EventQueue {
         &self.bytes[self.current.clone()]
     }
 
-    /// Whether an end of `conn` is in the queue.
-    pub fn has_end_of(&self, conn: ConnId) -> bool {
-        self.events.iter().any(|(event, _)| matches!(event, Event::Ended(ended, _) if *ended == conn))
+    /// Whether an end of `conn` is in the queue, and no more bytes of it.
+    pub fn is_ending(&self, conn: ConnId) -> bool {
+        let mut is_ending = false;
+        for (event, _) in &self.events {
+            match event {
+                Event::Received(from, _) if *from == conn => return false,
+                Event::Ended(ended, _) if *ended == conn => is_ending = true,
+                _ => {}
+            }
+        }
+        is_ending
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::CloseReason;
 
     #[test]
     fn bytes_of_one_connection_are_joined() {
@@ -91,8 +100,11 @@ mod tests {
             queue.push_received(conn, bytes.as_bytes());
         }
         queue.push(Event::Flushed(a));
+        queue.push(Event::Ended(a, CloseReason::Eof));
         let mut heard = Vec::new();
         while let Some(event) = queue.pop() {
+            assert_eq!(queue.is_ending(a), (3..5).contains(&(heard.len() + 1)), "{event:?}");
+            assert!(!queue.is_ending(b));
             heard.push((event, String::from_utf8(queue.current().to_vec()).expect("text")));
         }
         let expected = [
@@ -100,6 +112,7 @@ mod tests {
             (Event::Received(b, 1), "x"),
             (Event::Received(a, 1), "y"),
             (Event::Flushed(a), ""),
+            (Event::Ended(a, CloseReason::Eof), ""),
         ];
         assert_eq!(heard, expected.map(|(event, text)| (event, text.to_owned())));
     }

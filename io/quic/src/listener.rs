@@ -382,7 +382,7 @@ impl Driver for QuicListener {
     }
 
     fn is_ending(&self, conn: ConnId) -> bool {
-        self.events.has_end_of(conn)
+        self.events.is_ending(conn)
     }
 
     fn waker(&self) -> Result<Waker, Errno> {

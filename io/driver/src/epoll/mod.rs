@@ -354,7 +354,7 @@ impl Epoll {
                 if full || events & ends == 0 {
                     self.at += 1;
                 }
-                self.ending = (events & ends != 0).then_some(conn);
+                self.ending = (events & ends != 0 && !full).then_some(conn);
                 Some(Event::Received(conn, len))
             }
             // Whatever is left to be heard of it: it broke under a send.

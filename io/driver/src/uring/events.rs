@@ -4,6 +4,7 @@ use io_uring::cqueue;
 
 use super::Uring;
 use super::addresses_of_conn::into_owned_fd;
+use super::buffers::BUFFER_BYTES;
 use super::ring::{Completion, buffer};
 use super::slots::{Phase, ReceiveAction, ReceiveOutcome};
 use crate::Errno;
@@ -49,7 +50,9 @@ impl Uring {
                 && token.conn() == conn
                 && !self.slots.is_datagrams(conn)
         };
-        self.ready.get(self.at).is_some_and(is_end) || self.slots.is_ending(conn)
+        // After a full buffer there may be more.
+        let is_last = self.received_len < BUFFER_BYTES;
+        self.ready.get(self.at).is_some_and(is_end) || (is_last && self.slots.is_ending(conn))
     }
 
     #[inline]
@@ -65,7 +68,10 @@ impl Uring {
             self.thirsty.push(conn);
         }
         match came {
-            ReceiveOutcome::Bytes(len) => Some(Event::Received(conn, len)),
+            ReceiveOutcome::Bytes(len) => {
+                self.received_len = len;
+                Some(Event::Received(conn, len))
+            }
             ReceiveOutcome::Nothing => None,
             ReceiveOutcome::End(how) => Some(Event::Ended(conn, how)),
             ReceiveOutcome::Failed => {

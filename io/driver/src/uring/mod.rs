@@ -96,6 +96,8 @@ pub struct Uring {
     at: usize,
     /// The buffer that the owner is reading: its ring and number.
     lent: Option<(usize, u16)>,
+    /// The length of the last receive.
+    received_len: usize,
     listeners: Listeners,
     clock: Clock,
     waker: Waker,
@@ -169,6 +171,7 @@ impl Driver for Uring {
             ready: Vec::new(),
             at: 0,
             lent: None,
+            received_len: 0,
             listeners: Listeners::new(),
             clock: setup.clock,
             waker: Waker::new()?,

@@ -138,7 +138,7 @@ impl<D: Driver> Driver for Quic<D> {
     }
 
     fn is_ending(&self, conn: ConnId) -> bool {
-        if self.peek(conn).is_some() { self.events.has_end_of(conn) } else { self.inner.is_ending(conn) }
+        if self.peek(conn).is_some() { self.events.is_ending(conn) } else { self.inner.is_ending(conn) }
     }
 
     fn tls_fault(&self) -> Option<String> {
