@@ -193,6 +193,27 @@ fn untouched_streams_move() {
     }
 }
 
+/// A stream that the server leaves open after our end does not keep its place for good.
+#[test]
+fn streams_that_a_server_does_not_end_are_reset() {
+    // SETTINGS_ENABLE_CONNECT_PROTOCOL = 1.
+    let server = FrameServer::start(&[0, 8, 0, 0, 0, 1], |request: FrameRequest| {
+        FrameReply::Send(frame(HEADERS, END_HEADERS, request.stream, &[0x88]))
+    });
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nhttp: {{version: 2, streams: 3}}\nscenarios:\n  s:\n    connection: session\n\
+         \x20   steps: [{{ws.connect: /}}, {{ws.send: a, reply: any, timeout: 700ms}}]\n\
+         \x20   phases: [{{users: 1, sessions: 6}}]\n",
+        server.url().replace("http:", "ws:")
+    );
+    let harness = RunHarness::new(PROGRAM);
+    let file = harness.place().write("x.yaml", text);
+    let outcome = harness.load(&file, ["--no-probe"]).run();
+    let result = outcome.result();
+    assert_eq!(result.count("errors.request_timeout"), 6, "{outcome}");
+    assert_eq!((server.requests(), server.connections()), (6, 1), "{outcome}");
+}
+
 #[test]
 fn a_server_without_websockets_is_named() {
     let server = FrameServer::start(b"", |_: FrameRequest| FrameReply::Close);

@@ -79,6 +79,9 @@ impl<D: Driver> Driver for Tunnels<D> {
     }
 
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        if !self.closing.is_empty() {
+            self.reset_closing(now);
+        }
         let is_idle = self.events.is_empty();
         let ready = self.inner.wait_from(now, if is_idle { until } else { now })?;
         Ok(ready || !is_idle)

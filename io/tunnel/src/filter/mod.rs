@@ -5,11 +5,12 @@ mod carriers;
 mod driver;
 mod placing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event, SendStatus, StreamEnd, StreamEndKind};
 use wavetank_plan::Close;
+use wavetank_units::Nanos;
 use wavetank_wire::h2::NotOpened;
 
 use crate::carrier::Carrier;
@@ -18,6 +19,10 @@ use wavetank_driver::EventQueue;
 
 /// A caller that sends faster than flow control allows gets at most this much memory.
 const UNSENT_BYTES_MAX: usize = 64 << 20;
+
+/// A stream that the caller has closed in order is reset if the server has not ended it by then. For
+/// TCP, drivers do the same.
+const CLOSING_MAX: Nanos = Nanos::from_secs(1);
 
 /// A stream on which more was sent before the server answered cannot move to another connection.
 const REPEATED_BYTES_MAX: usize = 256 << 10;
@@ -42,6 +47,8 @@ pub struct Tunnels<D: Driver> {
     /// Connections that take further streams, by peer and server name.
     roomy: HashMap<(SocketAddr, Option<u16>), Vec<ConnId>>,
     events: EventQueue,
+    /// The streams that the caller has closed in order, their connections, and when they are reset.
+    closing: VecDeque<(Nanos, ConnId, u32)>,
     /// The last event was one of a stream.
     is_own: bool,
     /// The reason of the last [`CloseReason::Stream`].
@@ -61,6 +68,7 @@ impl<D: Driver> Tunnels<D> {
             carriers: Vec::new(),
             roomy: HashMap::new(),
             events: EventQueue::default(),
+            closing: VecDeque::new(),
             is_own: false,
             end: None,
             accepted_bytes: 0,
@@ -136,11 +144,26 @@ impl<D: Driver> Tunnels<D> {
         let Some(own) = carrier_mut(&mut self.carriers, carrier) else { return };
         own.forget(id);
         match stream {
-            Some(stream) => own.client.close(stream, how == Close::Fin),
+            Some(stream) => {
+                own.client.close(stream, how == Close::Fin);
+                if how == Close::Fin {
+                    self.closing.push_back((self.inner.now().after(CLOSING_MAX), carrier, stream));
+                }
+            }
             None => own.unopened -= 1,
         }
         self.flush(carrier);
         self.tidy(carrier);
+    }
+
+    /// Resets the streams that were closed long before `now` and that the server has not ended.
+    fn reset_closing(&mut self, now: Nanos) {
+        while let Some((_, carrier, stream)) = self.closing.pop_front_if(|&mut (until, ..)| until <= now) {
+            let Some(own) = carrier_mut(&mut self.carriers, carrier) else { continue };
+            own.client.close(stream, false);
+            self.flush(carrier);
+            self.tidy(carrier);
+        }
     }
 
     /// Opens the streams on a connection that wait for it, as many as the server allows. The others
