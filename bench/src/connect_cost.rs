@@ -131,11 +131,12 @@ fn words(
     (rate, seconds): (u32, u32),
     threads: usize,
 ) -> Vec<String> {
+    // Without -c the pool of an open loop is smaller, and requests would wait for connections.
+    let most = rate as usize * seconds as usize + SPARE;
     let line = format!(
-        "{} run http://{address}/sleep600 -r {rate}/s -d {seconds}s --max-open {} --no-probe --timeout 600s --drain 0s \
+        "{} run http://{address}/sleep600 -r {rate}/s -d {seconds}s -c {most} --max-open {most} --no-probe --timeout 600s --drain 0s \
          --threads {threads} --engine {} --source {} --format json --runs-dir {}",
         session.wavetank.display(),
-        rate as usize * seconds as usize + SPARE,
         arguments.engine.name(),
         arguments.source,
         session.folder.path().join("flat").display()
