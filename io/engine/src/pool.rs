@@ -132,6 +132,11 @@ impl Pool {
         any
     }
 
+    /// Whether further connections may be opened.
+    pub(crate) const fn has_room(&self) -> bool {
+        self.room > 0
+    }
+
     /// Raises the maximum by this many connections.
     pub(crate) fn allow_more(&mut self, connections: u32) {
         self.room += connections;

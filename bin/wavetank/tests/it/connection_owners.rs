@@ -47,6 +47,20 @@ fn users_of_several_targets_reach_theirs() {
     }
 }
 
+/// A server may allow fewer streams than the plan. Requests that find no room open connections.
+#[test]
+fn few_streams_make_more_connections() {
+    for engine in ENGINES {
+        // SETTINGS_MAX_CONCURRENT_STREAMS = 2. No request is answered.
+        let server = FrameServer::start(&[0, 3, 0, 0, 0, 2], |_: FrameRequest| FrameReply::Send(Vec::new()));
+        let words = "-r 100000/s -n 16 --http 2 --streams 8 --timeout 1s --no-probe --engine";
+        let words = words.split(' ').chain([engine]);
+        let outcome = RunHarness::new(PROGRAM).load(&server.url(), words).run();
+        assert_eq!(outcome.result().count("errors.request_timeout"), 16, "{outcome}");
+        assert_eq!((server.requests(), server.connections()), (16, 8), "{outcome}");
+    }
+}
+
 /// What was left to send on a connection is not sent on the next one of its user.
 #[test]
 fn a_new_connection_begins_with_the_preface() {

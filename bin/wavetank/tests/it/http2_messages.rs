@@ -193,7 +193,7 @@ fn untouched_streams_move() {
     }
 }
 
-/// A stream that the server leaves open after our end does not keep its place for good.
+/// A stream that the server leaves open after our end does not keep its place for ever.
 #[test]
 fn streams_that_a_server_does_not_end_are_reset() {
     // SETTINGS_ENABLE_CONNECT_PROTOCOL = 1.

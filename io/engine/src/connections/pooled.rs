@@ -49,7 +49,12 @@ impl<D: Driver> Connections<D> {
             let entry = &mut self.slots[slot as usize];
             if !entry.has_room(self.pipeline) {
                 if self.has_streams {
+                    let phase = entry.phase;
                     self.unlist_full(slot);
+                    if self.pool.as_ref().is_some_and(Pool::has_room) {
+                        // The server may allow fewer streams than the plan.
+                        self.dial_for_queue(phase, rec);
+                    }
                 }
                 return;
             }

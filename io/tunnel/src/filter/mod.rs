@@ -20,8 +20,8 @@ use wavetank_driver::EventQueue;
 /// A caller that sends faster than flow control allows gets at most this much memory.
 const UNSENT_BYTES_MAX: usize = 64 << 20;
 
-/// A stream that the caller has closed in order is reset if the server has not ended it by then. For
-/// TCP, drivers do the same.
+/// A stream that the caller has closed in order is reset if the server has not ended it by then.
+/// For TCP, drivers do the same.
 const CLOSING_MAX: Nanos = Nanos::from_secs(1);
 
 /// A stream on which more was sent before the server answered cannot move to another connection.
