@@ -18,8 +18,7 @@ pub(crate) const TUNNEL_TIMEOUT: Failure = Failure::detailed(
     "connected to the proxy, but it did not answer CONNECT in time",
 );
 
-/// The proxy sent more bytes after its response, although no other side could have sent anything
-/// yet.
+/// The proxy sent more bytes after its response, although the target speaks only when it is asked.
 const TUNNEL_SURPLUS: Failure =
     Failure::detailed(ErrorClass::Protocol, "the proxy sent bytes after its response to CONNECT");
 
@@ -108,25 +107,31 @@ pub(crate) fn tunnel_reader() -> ResponseReader {
     reader
 }
 
-/// Reads `bytes` of the response to CONNECT. Returns whether the tunnel is open; if not, more bytes
-/// must follow.
+/// Reads `bytes` of the response to CONNECT. If the tunnel is open, it returns how many of them
+/// follow the response: those of a target that speaks first, if `may_greet`. `None`: more bytes of
+/// the response must follow.
 ///
 /// # Errors
 /// If the tunnel was refused or the response is invalid.
-pub(crate) fn read_tunnel(reader: &mut ResponseReader, bytes: &[u8]) -> Result<bool, Failure> {
+pub(crate) fn read_tunnel(
+    reader: &mut ResponseReader,
+    bytes: &[u8],
+    may_greet: bool,
+) -> Result<Option<usize>, Failure> {
     let progress = reader.read(bytes, &mut ()).map_err(|fault| {
         let Failure { class, detail, .. } = failure::protocol_failure(fault);
         let detail = detail.map(|detail| Cow::Owned(format!("the proxy's response to CONNECT: {detail}")));
         Failure { detail, ..Failure::new(class) }
     })?;
-    let Some(answer) = progress.answer else { return Ok(false) };
+    let Some(answer) = progress.answer else { return Ok(None) };
     if !(200..300).contains(&answer.status) {
         let phrase = reason_phrase(answer.status);
         let space = if phrase.is_empty() { "" } else { " " };
         let detail = format!("the proxy answered CONNECT with {}{space}{phrase}", answer.status);
         return Err(Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(ErrorClass::ConnectRefused) });
     }
-    if progress.consumed < bytes.len() { Err(TUNNEL_SURPLUS) } else { Ok(true) }
+    let surplus = bytes.len() - progress.consumed;
+    if surplus > 0 && !may_greet { Err(TUNNEL_SURPLUS) } else { Ok(Some(surplus)) }
 }
 
 /// Returns the failure for a connection to the proxy that ended with `failure` before CONNECT was
@@ -145,15 +150,16 @@ mod tests {
 
     /// Checks how the response `text` is handled, whole and byte by byte.
     fn check(text: &str, expected: Result<bool, (ErrorClass, &str)>) {
-        let reported = |read: Result<bool, Failure>| {
-            read.map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
+        let reported = |read: Result<Option<usize>, Failure>| {
+            read.map(|surplus| surplus.is_some())
+                .map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
         };
         let expected = expected.map_err(|(class, detail)| (class, detail.to_owned()));
-        assert_eq!(reported(read_tunnel(&mut tunnel_reader(), text.as_bytes())), expected, "{text}");
+        assert_eq!(reported(read_tunnel(&mut tunnel_reader(), text.as_bytes(), false)), expected, "{text}");
         let mut reader = tunnel_reader();
         let mut last = Ok(false);
         for (at, byte) in text.bytes().enumerate() {
-            last = reported(read_tunnel(&mut reader, &[byte]));
+            last = reported(read_tunnel(&mut reader, &[byte], false));
             if last != Ok(false) {
                 // Later bytes come with a separate read, and no side sends any before TLS starts.
                 let whole = at + 1 == text.len();
@@ -187,8 +193,10 @@ mod tests {
         check("HTTP/1.1 599 No\r\n\r\n", refused("the proxy answered CONNECT with 599"));
         let surplus = "the proxy sent bytes after its response to CONNECT";
         check("HTTP/1.1 200 OK\r\n\r\nx", Err((ErrorClass::Protocol, surplus)));
+        let greeted = read_tunnel(&mut tunnel_reader(), b"HTTP/1.1 200 OK\r\n\r\nready", true);
+        assert_eq!(greeted.expect("it may greet"), Some(5));
         let mut reader = tunnel_reader();
-        let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n").expect_err("not HTTP");
+        let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n", false).expect_err("not HTTP");
         assert_eq!(garbage.class, ErrorClass::Protocol);
         assert!(garbage.detail.expect("a detail").starts_with("the proxy's response to CONNECT: "));
     }
@@ -196,13 +204,13 @@ mod tests {
     #[test]
     fn an_endless_head_is_bounded() {
         let mut reader = tunnel_reader();
-        let mut read = read_tunnel(&mut reader, b"HTTP/1.1 200 OK\r\n");
+        let mut read = read_tunnel(&mut reader, b"HTTP/1.1 200 OK\r\n", false);
         let line = b"X-Filler: 0123456789012345678901234567890123456789\r\n";
         let mut bytes = 0;
-        while read.as_ref().is_ok_and(|open| !open) {
+        while read.as_ref().is_ok_and(Option::is_none) {
             bytes += line.len();
             assert!(bytes < 1 << 20, "a head of {bytes} bytes is still read");
-            read = read_tunnel(&mut reader, line);
+            read = read_tunnel(&mut reader, line, false);
         }
         assert_eq!(read.expect_err("too long").class, ErrorClass::Protocol);
     }

@@ -1,7 +1,9 @@
 //! Raw TCP: against `wavetank serve --tcp`.
 
 use serde_json::Value;
-use wavetank_testkit::{Client, Outcome, Program, RunHarness, Serve};
+use wavetank_testkit::{
+    Client, Outcome, Program, ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Target,
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const ENGINES: [&str; 2] = ["epoll", "auto"];
@@ -79,6 +81,28 @@ fn a_journey_of_bytes() {
             assert_eq!(lines(&serve), (20, 20), "{result}");
         }
     }
+}
+
+/// A target behind a proxy may speak first. Its bytes then come with the response of the proxy.
+#[test]
+fn a_greeting_may_come_with_the_response_to_connect() {
+    let proxy = Target::start(Script::new(|_: &ReceivedRequest| {
+        vec![ScriptAction::Send(b"HTTP/1.1 200 OK\r\n\r\nready\r\n".to_vec())]
+    }));
+    let text = format!(
+        "wavetank: 1\ntarget: tcp://127.0.0.1:9\nhttp: {{proxy: \"{}\"}}\nsteps:\n\
+         \x20 - tcp.read: {{until: \"\\r\\n\"}}\n    check: body contains ready\n\
+         phases: [{{users: 1, sessions: 1}}]\n",
+        proxy.url("")
+    );
+    for engine in ENGINES {
+        let outcome = run(&text, engine);
+        outcome.expect_exit(0);
+        assert_eq!(outcome.result().count("requests.done"), 1, "{outcome}");
+    }
+    let harness = RunHarness::new(PROGRAM);
+    let file = harness.place().write("x.yaml", text);
+    harness.program().args(["try", &file]).run().expect_exit(0);
 }
 
 /// Bytes that arrive before the step that reads them answer it after it was sent.

@@ -106,11 +106,19 @@ impl<D: Driver> Connections<D> {
     #[cold]
     pub(super) fn tunnel_answered(&mut self, conn: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
         let slot = self.slot_of(conn);
-        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let entry = &mut self.slots[slot as usize];
+        let Some(io) = &mut entry.io else { return };
         let Machine::Http1(reader) = &mut io.machine else { return };
-        match read_tunnel(reader, self.driver.received(len)) {
-            Ok(true) => self.prefaced(slot, conn, at, rec),
-            Ok(false) => {}
+        let may_greet = self.names[usize::from(entry.target)].is_none()
+            && self.upgrades.as_ref().is_some_and(|own| own.protocol(entry.target) == UrlProtocol::Tcp);
+        match read_tunnel(reader, self.driver.received(len), may_greet) {
+            Ok(Some(surplus)) => {
+                self.prefaced(slot, conn, at, rec);
+                if surplus > 0 && self.slots[slot as usize].conn == Some(conn) {
+                    self.read_messages(slot, conn, len - surplus..len, at, rec);
+                }
+            }
+            Ok(None) => {}
             Err(failure) => self.cancel_dial(slot, &failure, self.plan.http.close, at, rec),
         }
     }

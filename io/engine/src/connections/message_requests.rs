@@ -127,7 +127,7 @@ impl<D: Driver> Connections<D> {
             _ => false,
         });
         if has_unread {
-            self.read_messages(slot, conn, 0, at, rec);
+            self.read_messages(slot, conn, 0..0, at, rec);
         }
     }
 

@@ -2,6 +2,8 @@
 //! are in the queue of the connection, as with HTTP/1: a message, and the next message of the
 //! server as its answer.
 
+use std::ops::Range;
+
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
@@ -73,7 +75,7 @@ impl<D: Driver> Connections<D> {
             return self.streams_received(slot, conn, len, at, rec);
         }
         let is_ending = self.driver.is_ending(conn);
-        if !self.read_messages(slot, conn, len, at, rec) {
+        if !self.read_messages(slot, conn, 0..len, at, rec) {
             return;
         }
         if !is_ending {
@@ -83,13 +85,13 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Reads the `len` bytes that were received, or only what arrived before. Returns whether the
-    /// connection is open and was open before.
+    /// Reads this part of the bytes that were received, or only what arrived before. Returns
+    /// whether the connection is open and was open before.
     pub(super) fn read_messages(
         &mut self,
         slot: u32,
         conn: ConnId,
-        len: usize,
+        range: Range<usize>,
         at: Nanos,
         rec: &mut Recorder,
     ) -> bool {
@@ -104,7 +106,8 @@ impl<D: Driver> Connections<D> {
         let (is_closing, established) = (client.is_closing(), *first_byte);
         let mut sink = MessageIntake::new(buffers, outcomes, (queue, inbox), first_byte, at);
         sink.is_closing = is_closing;
-        let read = client.read(if len == 0 { &[] } else { driver.received(len) }, &mut sink);
+        let input = if range.is_empty() { &[] } else { &driver.received(range.end)[range.start..] };
+        let read = client.read(input, &mut sink);
         let MessageIntake { answered, upgraded, closing, received, pong, .. } = sink;
         send_out(driver, conn, client);
         let (phase, target) = (entry.phase, entry.target);

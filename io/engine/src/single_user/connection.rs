@@ -100,6 +100,8 @@ pub(crate) struct SingleConnection<D: Driver> {
     pub(super) streams: Option<Box<StreamClient<()>>>,
     /// The messages, if the target carries any.
     pub(super) messages: Option<Box<LineMessages>>,
+    /// Bytes of the target that came with the response of a proxy.
+    pub(super) greeting: Vec<u8>,
     /// How it has ended, if that was seen between two steps.
     pub(super) end: Option<CloseReason>,
 }

@@ -49,6 +49,8 @@ impl Connector<'_> {
                 self.await_opening(line, &mut own, until)?;
             }
         }
+        let greeting = std::mem::take(&mut line.greeting);
+        read_between(&mut own, &greeting).map_err(failure::message_failure)?;
         line.messages = Some(Box::new(own));
         Ok(())
     }
@@ -170,7 +172,9 @@ impl Connector<'_> {
             match self.event(&mut line.driver, deadline, timeout)? {
                 Event::Flushed(id) if id == line.conn => return Ok(()),
                 Event::Received(id, len) if id == line.conn => {
-                    read_between(line, own, len).map_err(failure::message_failure)?;
+                    let read = read_between(own, line.driver.received(len));
+                    let _ = send(line, &mut own.client);
+                    read.map_err(failure::message_failure)?;
                 }
                 Event::Ended(id, how) if id == line.conn => {
                     return Err(failure::end_failure(how, &line.driver));
@@ -276,18 +280,16 @@ impl<D: Driver> SingleConnection<D> {
     /// Reads bytes that arrive between two steps. Returns whether the connection is still open.
     pub(super) fn read_messages_between(&mut self, len: usize) -> bool {
         let Some(mut own) = self.messages.take() else { return false };
-        let is_usable = read_between(self, &mut own, len).is_ok() && own.client.is_open();
+        let is_read = read_between(&mut own, self.driver.received(len)).is_ok();
+        let _ = send(self, &mut own.client);
+        let is_usable = is_read && own.client.is_open();
         self.messages = Some(own);
         is_usable
     }
 }
 
 /// Reads bytes that no step awaits.
-fn read_between<D: Driver>(
-    line: &mut SingleConnection<D>,
-    own: &mut LineMessages,
-    len: usize,
-) -> Result<(), MessageFault> {
+fn read_between(own: &mut LineMessages, bytes: &[u8]) -> Result<(), MessageFault> {
     let mut heard = MessageCapture {
         hearing: &mut ResponseCapture::default(),
         sink: &mut (),
@@ -298,9 +300,7 @@ fn read_between<D: Driver>(
         // Nothing is awaited, so every message goes to the inbox.
         result: Some(Ok(end(0, 0))),
     };
-    let read = own.client.read(line.driver.received(len), &mut heard);
-    let _ = send(line, &mut own.client);
-    read
+    own.client.read(bytes, &mut heard)
 }
 
 /// Sends what the machine has written. An error may be ignored: the end of the connection is then

@@ -56,6 +56,7 @@ impl Connector<'_> {
                             served: 0,
                             streams,
                             messages,
+                            greeting: Vec::new(),
                             end: None,
                         };
                         return self.establish(line, target, until);

@@ -1,6 +1,7 @@
 //! The preface of a connection, ahead of TLS and requests.
 
 use wavetank_driver::{DialTls, Driver, Event};
+use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 
 use super::connection::{Connector, SingleConnection};
@@ -24,7 +25,7 @@ impl Connector<'_> {
             let _ = line.driver.send(line.conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {
-            self.open_tunnel(line, until, hearing)?;
+            self.open_tunnel(line, target, until, hearing)?;
             line.opened.tunnelled = Some(self.clock.now());
         }
         tls.map_or(Ok(()), |tls| line.driver.secure(line.conn, tls)).map_err(failure::connect_failure)
@@ -33,16 +34,21 @@ impl Connector<'_> {
     fn open_tunnel<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
+        target: u16,
         until: Nanos,
         hearing: &mut ResponseCapture,
     ) -> Result<(), Failure> {
+        let protocol = self.plan.targets[usize::from(target)].protocol();
+        let may_greet = protocol == UrlProtocol::Tcp && self.names[usize::from(target)].is_none();
         let (driver, conn) = (&mut line.driver, line.conn);
         let mut reader = tunnel_reader();
         loop {
             match self.event(driver, until, &TUNNEL_TIMEOUT)? {
                 Event::Received(id, len) if id == conn => {
                     hearing.observe(driver.received(len));
-                    if read_tunnel(&mut reader, driver.received(len))? {
+                    let received = driver.received(len);
+                    if let Some(surplus) = read_tunnel(&mut reader, received, may_greet)? {
+                        line.greeting = received[len - surplus..].to_vec();
                         return Ok(());
                     }
                 }
