@@ -22,6 +22,8 @@ pub(crate) struct OpenCall {
     arrived: Vec<u8>,
     /// The answers that are due later, in order.
     answers: VecDeque<(Nanos, GrpcReply)>,
+    /// The memory for them, approximately.
+    answer_bytes: usize,
     /// The client has ended its side.
     is_complete: bool,
 }
@@ -43,7 +45,11 @@ impl OpenCall {
             let Some(frame) = self.arrived.get(at..at + PREFIX_BYTES + length) else { break };
             at += frame.len();
             let (reply, delay) = Rpc::Chat.answer(frame, counts);
+            self.answer_bytes += bytes_of(&reply);
             self.answers.push_back((now.after(delay), reply));
+            if self.answer_bytes > OUT_BYTES_MAX && !self.has_failed() {
+                self.fail("too many answers are due later", now);
+            }
             if self.has_failed() {
                 break;
             }
@@ -75,6 +81,7 @@ impl OpenCall {
         counts: &Counts,
     ) -> Result<Option<Nanos>, GrpcReply> {
         while let Some((_, reply)) = self.answers.pop_front_if(|(at, _)| *at <= now) {
+            self.answer_bytes = self.answer_bytes.saturating_sub(bytes_of(&reply));
             if unsent + out.len() > OUT_BYTES_MAX {
                 let message = "the client does not read".to_owned();
                 return Err(GrpcReply::failed(RESOURCE_EXHAUSTED, message));
@@ -90,5 +97,32 @@ impl OpenCall {
             None if self.is_complete => Err(GrpcReply::default()),
             None => Ok(None),
         }
+    }
+}
+
+const fn bytes_of(reply: &GrpcReply) -> usize {
+    size_of::<(Nanos, GrpcReply)>() + reply.body.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_answers_are_bounded() {
+        let counts = Counts::new(std::sync::Arc::default());
+        let mut call = OpenCall::default();
+        // delay_ms = 10,000, and a text of 100 bytes.
+        let body = [&[0x18, 0x90, 0x4e, 0x0a, 100][..], &[b'x'; 100]].concat();
+        let late = [&[0, 0, 0, 0, body.len() as u8][..], &body].concat();
+        let mut sent = 0;
+        while !call.has_failed() {
+            call.read(&late, Nanos::ZERO, &counts);
+            sent += late.len();
+            assert!(sent <= 2 * OUT_BYTES_MAX, "{sent} bytes were kept");
+        }
+        let (at, failed) = call.answers.back().expect("an answer");
+        assert_eq!((*at, failed.status), (Nanos::ZERO, RESOURCE_EXHAUSTED));
+        assert_eq!(call.answers.front().map(|(at, _)| *at), Some(Nanos::from_secs(10)));
     }
 }
