@@ -179,7 +179,7 @@ impl StreamServer {
     }
 
     /// The number of streams in use.
-    pub const fn in_use(&self) -> usize {
+    pub fn in_use(&self) -> usize {
         either!(self, server => server.in_use())
     }
 
@@ -256,7 +256,8 @@ impl StreamServer {
         either!(self, server => server.continue_bodies())
     }
 
-    /// Announces that the connection will be closed. Open requests are still answered.
+    /// Announces that the connection will be closed. Open requests are still read and answered, and
+    /// later ones are refused.
     pub fn part(&mut self) {
         either!(self, server => server.part());
     }

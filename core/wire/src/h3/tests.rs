@@ -178,6 +178,41 @@ fn goaway_returns_later_requests() {
     assert_eq!((client.in_flight(), client.room()), (1, 0));
 }
 
+/// A server in its shutdown reads on, finishes what it has begun, and refuses what comes later.
+#[test]
+fn a_parting_server_finishes_streams() {
+    let client = &mut client(&[POST, GET, POST, GET, GET]);
+    let records: Vec<_> = records::read(client.out()).collect();
+    let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+    let mut feed = |server: &mut Server, stream: u64, kind, bytes: &[u8]| {
+        let mut out = Vec::new();
+        records::push(&mut out, stream, kind, bytes);
+        server.read(&out, &mut asked).expect("a good client");
+    };
+    let of = |stream| records.iter().find(|record| record.stream == stream).expect("it was asked").bytes;
+    let (start, rest) = of(8).split_at(of(8).len() - 3);
+    // Stream 0 is late, and stream 12 is the first one that GOAWAY leaves out.
+    feed(&mut server, 4, RecordKind::End, of(4));
+    feed(&mut server, 8, RecordKind::Data, start);
+    server.respond(4, b"HTTP/1.1 200 OK\r\n\r\n", b"", 0);
+    server.part();
+    server.out().clear();
+    feed(&mut server, 16, RecordKind::End, of(16));
+    feed(&mut server, 12, RecordKind::End, of(12));
+    let refusals: Vec<_> =
+        records::read(server.out()).map(|record| (record.stream, record.kind, record.code())).collect();
+    let refused = |stream| [RecordKind::Reset, RecordKind::Stop].map(|kind| (stream, kind, 0x10b));
+    assert_eq!(refusals, [refused(16), refused(12)].concat());
+    assert_eq!(server.in_use(), 2, "streams 0 and 8");
+    feed(&mut server, 0, RecordKind::End, of(0));
+    feed(&mut server, 8, RecordKind::End, rest);
+    assert_eq!(asked.complete, [4, 0, 8]);
+    for stream in [0, 8] {
+        server.respond(stream, b"HTTP/1.1 200 OK\r\n\r\n", b"", 0);
+    }
+    assert_eq!(server.in_use(), 0);
+}
+
 #[test]
 fn a_cancelled_request_is_forgotten() {
     let mut client = client(&[GET]);

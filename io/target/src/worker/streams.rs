@@ -61,7 +61,6 @@ impl<D: Driver> Worker<D> {
         if streams.closes && streams.owed.is_empty() && connection.then == AfterLast::Go {
             server.part();
             connection.then = AfterLast::Close;
-            connection.reading = ReadMode::Nothing;
         }
         if !server.out().is_empty() {
             // Counted before sending: a client that has the bytes may immediately ask another
@@ -84,10 +83,16 @@ impl<D: Driver> Worker<D> {
             _ if more => Done::Runnable,
             Some(at) => Done::Later(at),
             None if !streams.owed.is_empty() => Done::Waiting,
-            // A client that has closed its side grants no more windows.
-            None if server.in_use() == 0 || connection.peer_done || connection.then == AfterLast::Linger => {
+            None if server.in_use() == 0 => {
+                // The client may still be sending on streams that were refused. QUIC has no FIN.
+                if connection.then == AfterLast::Close && !D::HAS_RECORDS {
+                    connection.then = AfterLast::Linger;
+                    connection.reading = ReadMode::Nothing;
+                }
                 Done::Clear
             }
+            // A client that has closed its side grants no more windows.
+            None if connection.peer_done || connection.then == AfterLast::Linger => Done::Clear,
             None => Done::Waiting,
         }
     }

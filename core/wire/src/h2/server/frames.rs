@@ -66,7 +66,7 @@ impl Core {
         }
     }
 
-    fn count_idle_frame(&mut self) -> Result<(), Fault> {
+    pub(super) fn count_idle_frame(&mut self) -> Result<(), Fault> {
         self.idle_frames += 1;
         if self.idle_frames > IDLE_FRAMES_MAX { Err(Fault::Flood) } else { Ok(()) }
     }

@@ -69,6 +69,8 @@ struct Core {
     /// Streams in use, in ascending order.
     streams: Vec<Stream>,
     last_id: u32,
+    /// GOAWAY was sent. Streams that are opened from then on are refused.
+    is_parting: bool,
     reset: ResetStreams,
     send_window: i64,
     receive_window: i64,
@@ -127,6 +129,7 @@ impl Server {
                 peer: PeerSettings::new(),
                 streams: Vec::new(),
                 last_id: 0,
+                is_parting: false,
                 reset: ResetStreams::default(),
                 send_window: WINDOW_DEFAULT,
                 receive_window: RECEIVE_WINDOW,
@@ -183,8 +186,10 @@ impl Server {
         Ok(())
     }
 
-    /// Announces that the connection will be closed. Open requests are still answered.
+    /// Announces that the connection will be closed. Open requests are still read and answered, and
+    /// later ones are refused.
     pub fn part(&mut self) {
+        self.core.is_parting = true;
         frame::push_goaway(&mut self.core.out, self.core.last_id, ErrorCode(0));
     }
 }

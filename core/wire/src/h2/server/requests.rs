@@ -61,9 +61,10 @@ impl Core {
         }
         self.last_id = id;
         let fields = self.last_request.fields;
-        if self.streams.len() >= STREAMS_MAX {
+        if self.is_parting || self.streams.len() >= STREAMS_MAX {
             self.reset_id(id, ErrorCode::REFUSED_STREAM);
-            return Ok(());
+            // A client that does not read would have us keep refusals without end.
+            return self.count_idle_frame();
         }
         if fields.malformed || fields.too_large {
             let code =

@@ -236,6 +236,26 @@ fn bad_frames_end_the_connection() {
     assert_eq!(server.read(b"GET / HTTP/1.1\r\n", &mut Requests::default()), Err(Fault::NoPreface));
 }
 
+/// A server in its shutdown reads on, finishes what it has begun, and refuses what comes later.
+#[test]
+fn a_parting_server_finishes_streams() {
+    let (mut server, mut requests) = (Server::new(Limits::default()), Requests::default());
+    let head = |flags, id| frame(kind::HEADERS, flag::END_HEADERS | flags, id, &block(&GET));
+    let bytes = [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, b""), &head(0, 1)].concat();
+    server.read(&bytes, &mut requests).expect("a good client");
+    server.part();
+    server.out().clear();
+    let late = [head(0, 3), frame(kind::DATA, flag::END_STREAM, 3, b"late")].concat();
+    server.read(&late, &mut requests).expect("it may not have read GOAWAY");
+    assert_eq!(*server.out(), frame(kind::RST_STREAM, 0, 3, &7_u32.to_be_bytes()), "REFUSED_STREAM");
+    server.read(&frame(kind::DATA, flag::END_STREAM, 1, b"body"), &mut requests).expect("a good client");
+    assert_eq!((&requests.complete[..], requests.texts.contains_key(&3)), (&[1][..], false));
+    server.respond(1, b"HTTP/1.1 200 OK\r\n\r\n", b"", 0);
+    assert_eq!(server.in_use(), 0);
+    let flood: Vec<u8> = (2..=10_002).flat_map(|number| head(flag::END_STREAM, 2 * number + 1)).collect();
+    assert_eq!(server.read(&flood, &mut requests), Err(Fault::Flood));
+}
+
 /// Many requests that were answered early may end late.
 #[test]
 fn late_ends_of_many_requests_are_expected() {

@@ -31,6 +31,8 @@ pub struct Server {
     next_id: u64,
     /// Earlier streams of which nothing has arrived yet, in ascending order: datagrams get lost.
     skipped: Vec<u64>,
+    /// The id in our GOAWAY. This stream and all later ones are refused.
+    parting: Option<u64>,
     peer: UniStreams,
     decoder: Decoder,
     last_request: LastRequest,
@@ -65,6 +67,7 @@ impl Server {
             streams: Vec::new(),
             next_id: 0,
             skipped: Vec::new(),
+            parting: None,
             peer: UniStreams::of_client(),
             decoder: Decoder::default(),
             last_request: LastRequest::default(),
@@ -79,9 +82,14 @@ impl Server {
         &mut self.out
     }
 
-    /// The number of streams in use.
-    pub const fn in_use(&self) -> usize {
-        self.streams.len()
+    /// The number of streams in use, with those of which nothing has arrived yet.
+    pub fn in_use(&self) -> usize {
+        let expected = self.skipped.iter().filter(|id| !self.refuses(**id));
+        self.streams.len() + expected.count()
+    }
+
+    fn refuses(&self, id: u64) -> bool {
+        self.parting.is_some_and(|first| id >= first)
     }
 
     /// Reads records of the client.
@@ -104,8 +112,10 @@ impl Server {
         Ok(())
     }
 
-    /// Announces that the connection will be closed. Open requests are still answered.
+    /// Announces that the connection will be closed. Open requests are still read and answered, and
+    /// later ones are refused.
     pub fn part(&mut self) {
+        self.parting = Some(self.next_id);
         let mut id = Vec::with_capacity(8);
         varint::encode(&mut id, self.next_id);
         let place = records::begin(&mut self.out, CONTROL_STREAM, RecordKind::Data);
@@ -128,7 +138,7 @@ impl Server {
             // The rest of a request that was answered or rejected.
             Err(_) if !self.open(record.stream) => return Ok(()),
             Err(at) => {
-                if self.streams.len() >= STREAMS_MAX {
+                if self.streams.len() >= STREAMS_MAX || self.refuses(record.stream) {
                     self.abort(record.stream, ErrorCode::HTTP3_REQUEST_REJECTED);
                     return Ok(());
                 }

@@ -2,7 +2,9 @@
 
 mod answers;
 mod client;
+mod closing;
 mod framing;
+mod http3_client;
 mod known;
 mod shop;
 mod starting;
