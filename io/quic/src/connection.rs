@@ -227,7 +227,7 @@ impl QuicConnection {
     fn read_stream(&mut self, id: StreamId, out: &mut Vec<u8>) {
         let mut stream = self.connection.recv_stream(id);
         let Ok(mut chunks) = stream.read(true) else { return };
-        let mut last = None;
+        let (mut last, mut has_ended) = (None, false);
         loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => {
@@ -239,6 +239,7 @@ impl QuicConnection {
                         Some(place) => records::mark_end(out, place),
                         None => records::push(out, id.into(), RecordKind::End, &[]),
                     }
+                    has_ended = true;
                     break;
                 }
                 Err(ReadError::Reset(code)) => {
@@ -250,6 +251,10 @@ impl QuicConnection {
         }
         // The caller transmits after every call.
         let _ = chunks.finalize();
+        if has_ended && self.connection.side() == Side::Client && self.unsent.remove(&id.into()).is_some() {
+            // The server has answered without the rest of the request, and may read no more of it.
+            let _ = self.connection.send_stream(id).reset(VarInt::from_u32(REQUEST_CANCELLED));
+        }
     }
 
     /// Passes the datagrams to be sent to `send`, up to `segments_max` of [`SEGMENT_BYTES`] at a

@@ -4,7 +4,7 @@ use super::frame_reader::{FrameReader, Piece};
 use super::qpack::{Decoder, Encoder};
 use super::records::{self, Record, RecordKind};
 use super::uni_streams::UniStreams;
-use super::{frame, push_control_stream, push_frame_header};
+use super::{abort, frame, push_control_stream, push_frame_header};
 use crate::h1::{Limits, ResponseEnd, ResponseHead, Version};
 use crate::h2::request_text::{RequestText, without_chunks};
 use crate::h2::response_fields::{self, ResponseFields};
@@ -197,6 +197,7 @@ impl<T> Client<T> {
         let Some(first) = self.peer.going_away else { return };
         while self.streams.last().is_some_and(|stream| stream.id >= first) {
             if let Some(stream) = self.streams.pop() {
+                abort(&mut self.out, stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
                 sink.failed(stream.tag, StreamFailure::GoneAway(ErrorCode::HTTP3_NO_ERROR));
             }
         }
@@ -209,6 +210,8 @@ impl<T> Client<T> {
         match record.kind {
             RecordKind::Reset => {
                 let stream = self.streams.remove(at);
+                let cancelled = u64::from(ErrorCode::HTTP3_REQUEST_CANCELLED.0);
+                records::push_code(&mut self.out, stream.id, RecordKind::Reset, cancelled);
                 let code = ErrorCode(u32::try_from(record.code()).unwrap_or(u32::MAX));
                 let is_refused = code == ErrorCode::HTTP3_REQUEST_REJECTED;
                 let failure = if is_refused { StreamFailure::Refused } else { StreamFailure::Reset(code) };
@@ -296,8 +299,7 @@ impl<T> Client<T> {
     /// Gives up one request because of its response.
     fn fail(&mut self, at: usize, fault: Fault, sink: &mut impl ClientSink<T>) {
         let stream = self.streams.remove(at);
-        let code = u64::from(fault.http3_code().0);
-        records::push_code(&mut self.out, stream.id, RecordKind::Stop, code);
+        abort(&mut self.out, stream.id, fault.http3_code());
         sink.failed(stream.tag, StreamFailure::Fault(fault));
     }
 
@@ -311,9 +313,7 @@ impl<T> Client<T> {
                 continue;
             }
             let stream = self.streams.remove(at);
-            let code = u64::from(ErrorCode::HTTP3_REQUEST_CANCELLED.0);
-            records::push_code(&mut self.out, stream.id, RecordKind::Reset, code);
-            records::push_code(&mut self.out, stream.id, RecordKind::Stop, code);
+            abort(&mut self.out, stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
             each(stream.tag, stream.has_begun);
         }
     }

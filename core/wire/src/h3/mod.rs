@@ -29,6 +29,8 @@ mod varint;
 pub use client::Client;
 pub use server::Server;
 
+use crate::h2::ErrorCode;
+
 /// Frame types (RFC 9114 §7.2).
 mod frame {
     pub(super) const DATA: u64 = 0;
@@ -58,4 +60,11 @@ fn push_control_stream(out: &mut Vec<u8>, stream: u64, head_bytes_max: usize) {
     push_frame_header(&mut bytes, frame::SETTINGS, settings.len());
     bytes.extend_from_slice(&settings);
     records::push(out, stream, records::RecordKind::Data, &bytes);
+}
+
+/// Ends a stream in both directions. One that ends in one direction only would keep its place.
+fn abort(out: &mut Vec<u8>, stream: u64, code: ErrorCode) {
+    for kind in [records::RecordKind::Reset, records::RecordKind::Stop] {
+        records::push_code(out, stream, kind, u64::from(code.0));
+    }
 }

@@ -213,6 +213,26 @@ fn a_parting_server_finishes_streams() {
     assert_eq!(server.in_use(), 0);
 }
 
+/// A request that ends early ends in both directions, or it would keep its place in QUIC.
+#[test]
+fn early_ends_are_ends_of_the_request() {
+    let check = |stream: u64, kind, bytes: &[u8], expected: &[(u64, RecordKind, u64)]| {
+        let (mut client, mut out) = (client(&[GET, GET]), Vec::new());
+        client.out().clear();
+        records::push(&mut out, stream, kind, bytes);
+        client.read(&out, &mut Read::default()).expect("the connection goes on");
+        let sent: Vec<_> =
+            records::read(client.out()).map(|record| (record.stream, record.kind, record.code())).collect();
+        assert_eq!(sent, expected);
+    };
+    let (reset, stop) = (RecordKind::Reset, RecordKind::Stop);
+    check(3, RecordKind::Data, &[0, 4, 0, 7, 1, 4], &[(4, reset, 0x10c), (4, stop, 0x10c)]);
+    check(0, reset, &0x102_u64.to_le_bytes(), &[(0, reset, 0x10c)]);
+    // A head that has no status.
+    check(0, RecordKind::Data, &[1, 2, 0, 0], &[(0, reset, 0x10e), (0, stop, 0x10e)]);
+    check(0, stop, &0x100_u64.to_le_bytes(), &[]);
+}
+
 #[test]
 fn a_cancelled_request_is_forgotten() {
     let mut client = client(&[GET]);

@@ -260,6 +260,30 @@ fn cancelled_streams_are_ended_on_each_driver() {
     on_each(cancelled_streams_are_ended::<Epoll>, cancelled_streams_are_ended::<Uring>);
 }
 
+/// A request that was answered before all of it was sent ends.
+fn early_answers_end_requests<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    let long = record(0, RecordKind::End, &vec![b'q'; 64 << 20]);
+    assert_eq!(pair.client.send(conn, &long), Ok(SendStatus::Pending));
+    pair.turn_until(|pair, _| !pair.received[1].is_empty());
+    let accepted = pair.accepted.expect("it was accepted");
+    pair.server.send(accepted, &record(0, RecordKind::End, b"a")).expect("it is open");
+    let mut is_flushed = false;
+    pair.turn_until(|pair, event| {
+        is_flushed |= event == Some(Event::Flushed(conn));
+        let has_ended = |line: &String| line.starts_with("0 Reset") || line.starts_with("0 End");
+        is_flushed && pair.received[1].iter().any(has_ended)
+    });
+    assert_eq!(pair.received[0], ["0 End a"]);
+    assert!(pair.received[1].last().is_some_and(|line| line.starts_with("0 Reset")), "it is not sent on");
+}
+
+#[test]
+fn early_answers_end_requests_on_each_driver() {
+    on_each(early_answers_end_requests::<Epoll>, early_answers_end_requests::<Uring>);
+}
+
 /// A connection that is closed because of a fault waits for nothing that follows in its output.
 fn a_fault_ends_sending<D: Driver>() {
     let mut pair = Pair::<D>::new();

@@ -6,7 +6,7 @@ use super::frame_reader::{FrameReader, Piece};
 use super::qpack::Decoder;
 use super::records::{self, Record, RecordKind};
 use super::uni_streams::UniStreams;
-use super::{frame, push_control_stream, push_frame_header, varint};
+use super::{abort, frame, push_control_stream, push_frame_header, varint};
 use crate::fields::FieldDecoder as _;
 use crate::h1::{Limits, RequestEnd, RequestHead, Version};
 use crate::h2::server::{LastRequest, ResponseBody, decode_request};
@@ -139,7 +139,7 @@ impl Server {
             Err(_) if !self.open(record.stream) => return Ok(()),
             Err(at) => {
                 if self.streams.len() >= STREAMS_MAX || self.refuses(record.stream) {
-                    self.abort(record.stream, ErrorCode::HTTP3_REQUEST_REJECTED);
+                    abort(&mut self.out, record.stream, ErrorCode::HTTP3_REQUEST_REJECTED);
                     return Ok(());
                 }
                 self.streams.insert(at, Stream::new(record.stream));
@@ -149,7 +149,7 @@ impl Server {
         if !matches!(record.kind, RecordKind::Data | RecordKind::End) {
             // A stream that ends in one direction only would keep its place.
             let stream = self.streams.remove(at);
-            self.abort(stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
+            abort(&mut self.out, stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
             if stream.has_head {
                 sink.cancelled(stream_number(stream.id));
             }
@@ -162,7 +162,7 @@ impl Server {
         match read {
             Err(code) => {
                 let stream = self.streams.remove(at);
-                self.abort(stream.id, code);
+                abort(&mut self.out, stream.id, code);
                 if stream.has_head {
                     sink.cancelled(stream_number(stream.id));
                 }
@@ -245,12 +245,6 @@ impl Server {
         }
         stream.frames = frames;
         Ok(Ok(()))
-    }
-
-    /// Ends a stream in both directions.
-    fn abort(&mut self, id: u64, code: ErrorCode) {
-        records::push_code(&mut self.out, id, RecordKind::Reset, u64::from(code.0));
-        records::push_code(&mut self.out, id, RecordKind::Stop, u64::from(code.0));
     }
 }
 
