@@ -251,9 +251,13 @@ impl StreamServer {
     }
 
     /// Continues with bodies that were held back. Returns whether more could be sent after
-    /// [`out`](Self::out).
-    pub fn continue_bodies(&mut self) -> bool {
-        either!(self, server => server.continue_bodies())
+    /// [`out`](Self::out). `is_blocked`: whether the client does not read a stream of HTTP/3.
+    /// HTTP/2 knows the windows by itself.
+    pub fn continue_bodies(&mut self, is_blocked: impl Fn(u64) -> bool) -> bool {
+        match self {
+            Self::Http2(server) => server.continue_bodies(),
+            Self::Http3(server) => server.continue_bodies(is_blocked),
+        }
     }
 
     /// Announces that the connection will be closed. Open requests are still read and answered, and

@@ -251,6 +251,13 @@ pub trait Driver: Sized {
     /// As [`send`](Driver::send), with shared bytes: pending ones need not be copied.
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno>;
 
+    /// Whether the peer does not read what was sent before on this stream, so that no more of it
+    /// should follow. [`Event::Flushed`] reports when that ends. It is only for drivers with
+    /// [streams](Driver::HAS_RECORDS).
+    fn is_stream_blocked(&self, _conn: ConnId, _stream: u64) -> bool {
+        false
+    }
+
     /// Returns the number of bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
 

@@ -40,6 +40,8 @@ pub(crate) struct QuicConnection {
     pub(crate) has_ended: bool,
     /// The kernel did not take the last datagram.
     pub(crate) is_blocked: bool,
+    /// QUIC has accepted everything on a stream that had unsent bytes.
+    pub(crate) has_drained: bool,
     /// The owner waits until everything was accepted.
     pub(crate) owes_flush: bool,
     /// The owner has closed it. It stays until the peer has received everything, at most until this
@@ -78,6 +80,7 @@ impl QuicConnection {
             is_connected: false,
             has_ended: false,
             is_blocked: false,
+            has_drained: false,
             owes_flush: false,
             leaves_at: None,
         }
@@ -86,6 +89,11 @@ impl QuicConnection {
     /// Whether QUIC has accepted everything.
     pub(crate) fn is_flushed(&self) -> bool {
         self.unsent.is_empty()
+    }
+
+    /// Whether QUIC has not accepted everything on this stream.
+    pub(crate) fn has_unsent(&self, stream: u64) -> bool {
+        self.unsent.contains_key(&stream)
     }
 
     /// Whether the peer has received all streams but those of control, which never end.
@@ -176,13 +184,17 @@ impl QuicConnection {
                 continue;
             }
             let Some(mut unsent) = self.unsent.remove(&stream) else { continue };
-            let Some(sent) = self.write_some(stream, &unsent.bytes[unsent.sent..]) else { continue };
-            unsent.sent += sent;
-            if unsent.sent < unsent.bytes.len() {
-                self.unsent.insert(stream, unsent);
-            } else if unsent.is_end {
-                let _ = self.connection.send_stream(stream_id(stream)).finish();
+            if let Some(sent) = self.write_some(stream, &unsent.bytes[unsent.sent..]) {
+                unsent.sent += sent;
+                if unsent.sent < unsent.bytes.len() {
+                    self.unsent.insert(stream, unsent);
+                    continue;
+                }
+                if unsent.is_end {
+                    let _ = self.connection.send_stream(stream_id(stream)).finish();
+                }
             }
+            self.has_drained = true;
         }
     }
 
@@ -212,7 +224,7 @@ impl QuicConnection {
                 }
                 Event::Stream(StreamEvent::Readable { id }) => self.read_stream(id, out),
                 Event::Stream(StreamEvent::Stopped { id, error_code }) => {
-                    self.unsent.remove(&u64::from(id));
+                    self.has_drained |= self.unsent.remove(&u64::from(id)).is_some();
                     let _ = self.connection.send_stream(id).reset(error_code);
                     records::push_code(out, id.into(), RecordKind::Stop, error_code.into_inner());
                 }

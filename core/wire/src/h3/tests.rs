@@ -266,6 +266,30 @@ fn a_reset_request_is_reset() {
     assert_eq!((&kinds[..], server.in_use()), (&[(0, RecordKind::Reset), (0, RecordKind::Stop)][..], 0));
 }
 
+/// A stream that its client does not read keeps back no other, and little of it is written.
+#[test]
+fn blocked_streams_wait_alone() {
+    let mut client = client(&[GET, GET]);
+    let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+    server.read(client.out(), &mut asked).expect("a good client");
+    for stream in [0, 4] {
+        server.respond(stream, b"HTTP/1.1 200 OK\r\n\r\n", b"0123456789", 1_000_000);
+    }
+    let mut read = Read::default();
+    while server.in_use() == 2 {
+        client.read(server.out(), &mut read).expect("a good server");
+        server.out().clear();
+        server.continue_bodies(|stream| stream == 0);
+    }
+    client.read(server.out(), &mut read).expect("a good server");
+    server.out().clear();
+    assert!(read.0.iter().any(|line| line == "1 answered 200 1000000"));
+    let of_blocked = read.0.iter().filter(|line| line.starts_with("0 body")).map(String::len).sum::<usize>();
+    assert!(of_blocked < 100_000, "{of_blocked} bytes");
+    assert!(!server.continue_bodies(|stream| stream == 0) && server.out().is_empty());
+    assert!(server.continue_bodies(|_| false) && !server.out().is_empty());
+}
+
 /// Requests that break a rule are rejected alone.
 #[test]
 fn bad_requests_are_rejected() {

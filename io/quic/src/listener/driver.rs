@@ -48,17 +48,22 @@ impl Driver for QuicListener {
         self.is_accepting = false;
     }
 
+    /// It is never pending: what the peer does not read on one stream keeps back no other. QUIC
+    /// limits the number of streams. The bytes kept are thus bounded if no more follows on those
+    /// that [are blocked](Driver::is_stream_blocked).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         let now = self.instants.now();
         let Some(entry) = self.get(conn).filter(|entry| !entry.has_ended) else {
             return Err(Errno(libc::EPIPE));
         };
         entry.write(bytes, now);
-        let is_flushed = entry.is_flushed();
-        entry.owes_flush = !is_flushed;
         self.bytes_sent += wavetank_wire::h3::records::stream_bytes(bytes);
         self.transmit(conn, now);
-        Ok(if is_flushed { SendStatus::All } else { SendStatus::Pending })
+        Ok(SendStatus::All)
+    }
+
+    fn is_stream_blocked(&self, conn: ConnId, stream: u64) -> bool {
+        self.peek(conn).is_some_and(|entry| entry.has_unsent(stream))
     }
 
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {

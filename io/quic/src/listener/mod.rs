@@ -181,8 +181,7 @@ impl QuicListener {
             events.push(Event::Secured(conn));
         }
         events.push_from(conn, start);
-        if entry.owes_flush && entry.is_flushed() {
-            entry.owes_flush = false;
+        if std::mem::take(&mut entry.has_drained) {
             events.push(Event::Flushed(conn));
         }
         if progress.drained && entry.leaves_at.is_some() {

@@ -57,7 +57,8 @@ impl<D: Driver> Worker<D> {
         }
         let next_open = streams.advance_open(now, &mut outbox.out, counts);
         let server = &mut streams.server;
-        let more = server.continue_bodies();
+        let driver = &self.driver;
+        let more = server.continue_bodies(|stream| driver.is_stream_blocked(id, stream));
         if streams.closes && streams.owed.is_empty() && connection.then == AfterLast::Go {
             server.part();
             connection.then = AfterLast::Close;

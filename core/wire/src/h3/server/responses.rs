@@ -11,8 +11,8 @@ use crate::h2::server::{ResponseBody, encode_head, push_fields};
 
 /// No more is written at a time. The rest follows when this was sent.
 const OUT_BYTES_MAX: usize = 256 * 1024;
-/// The most bytes of one DATA frame.
-const DATA_BYTES_MAX: usize = 64 * 1024;
+/// The most bytes of one response that are written at a time.
+const BODY_BYTES_MAX: usize = 64 * 1024;
 
 impl Server {
     /// Sends a response, given as the text of HTTP/1, followed by `filler_left` bytes made of
@@ -76,26 +76,33 @@ impl Server {
         records::finish(&mut self.out, place);
     }
 
-    /// Continues with bodies that the size of [`out`](Server::out) has held back. Returns whether
-    /// more could be sent after `out`.
-    pub fn continue_bodies(&mut self) -> bool {
-        let mut at = 0;
-        while at < self.streams.len() && self.out.len() < OUT_BYTES_MAX {
-            let streams = self.streams.len();
-            if self.streams[at].response.is_some() {
-                self.continue_body(at);
+    /// Continues with bodies that were held back, except those of streams for which `is_blocked`
+    /// returns true. Returns whether more could be sent after [`out`](Server::out).
+    pub fn continue_bodies(&mut self, is_blocked: impl Fn(u64) -> bool) -> bool {
+        let (mut at, mut has_more) = (0, false);
+        while let Some(stream) = self.streams.get(at) {
+            if stream.response.is_none() || is_blocked(stream.id) {
+                at += 1;
+                continue;
             }
-            at += usize::from(self.streams.len() == streams);
+            if self.out.len() >= OUT_BYTES_MAX {
+                return true;
+            }
+            let goes_on = self.continue_body(at);
+            has_more |= goes_on;
+            at += usize::from(goes_on);
         }
-        self.out.len() >= OUT_BYTES_MAX
+        has_more
     }
 
-    /// Sends as much of a body as the limit of the buffer allows.
-    fn continue_body(&mut self, at: usize) {
+    /// Sends the next bytes of a body, as far as the limit of the buffer allows. They are few,
+    /// because the client may not read this stream. Returns whether there are more.
+    fn continue_body(&mut self, at: usize) -> bool {
         let id = self.streams[at].id;
-        while self.out.len() < OUT_BYTES_MAX {
-            let Some(body) = &mut self.streams[at].response else { return };
-            let piece = body.next_piece(DATA_BYTES_MAX);
+        let mut room = BODY_BYTES_MAX;
+        while room > 0 && self.out.len() < OUT_BYTES_MAX {
+            let Some(body) = &mut self.streams[at].response else { return false };
+            let piece = body.next_piece(room);
             let (is_filler, from, length) = (piece.is_filler, piece.from, piece.length);
             let is_last = body.is_sent();
             let trailers = if is_last { std::mem::take(&mut body.trailers) } else { Vec::new() };
@@ -107,6 +114,7 @@ impl Server {
                 self.out.extend_from_slice(&source[..length]);
             }
             records::finish(&mut self.out, place);
+            room -= length;
             if !is_last {
                 continue;
             }
@@ -121,7 +129,8 @@ impl Server {
                 let code = u64::from(ErrorCode::HTTP3_NO_ERROR.0);
                 records::push_code(&mut self.out, id, RecordKind::Stop, code);
             }
-            return;
+            return false;
         }
+        true
     }
 }

@@ -1,28 +1,14 @@
 //! `/close` on connections with streams: uploads in progress are finished.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
-
-use wavetank_driver::{TlsServer, TlsServerOptions};
-use wavetank_target::{ServeOptions, Server};
+use wavetank_target::ServeOptions;
 use wavetank_wire::h1::Limits;
 use wavetank_wire::h2;
 
 use crate::serve::client::{Client, engines, serve};
-use crate::serve::http3_client::{Http3Client, Seen};
+use crate::serve::http3_client::{Http3Client, Seen, serve_http3};
 
 const UPLOAD: &str = "POST /echo HTTP/2\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
 const CLOSE: &str = "GET /close HTTP/2\r\nHost: x\r\n\r\n";
-
-/// A server of HTTP/3 on a free port of loopback.
-pub(crate) fn serve_http3() -> (Server, SocketAddr) {
-    let options = TlsServerOptions::default();
-    let tls = TlsServer::self_signed(&["localhost".to_owned()], &options).expect("a certificate");
-    let http3 = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
-    let (server, _) = serve(ServeOptions { tls: Some(Arc::new(tls)), http3, ..ServeOptions::default() });
-    let address = server.http3_addresses()[0];
-    (server, address)
-}
 
 #[test]
 fn uploads_are_finished_over_http2() {

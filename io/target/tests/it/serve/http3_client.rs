@@ -1,7 +1,6 @@
 //! [`Http3Client`]: a client of HTTP/3, one connection, which can leave a stream unread.
 
-use std::collections::BTreeMap;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,12 +10,15 @@ use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
     StreamEvent, StreamId, TransportConfig,
 };
-use wavetank_driver::{Clock, TlsClient};
+use wavetank_driver::{Clock, TlsClient, TlsServer, TlsServerOptions};
 use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+use wavetank_target::{ServeOptions, Server};
 use wavetank_wire::h1::{Limits, ResponseEnd};
 use wavetank_wire::h2::{ClientSink, StreamFailure};
 use wavetank_wire::h3::records::{self, RecordKind};
 use wavetank_wire::streams::StreamClient;
+
+use crate::serve::client::serve;
 
 /// The window of each stream: less than a response that a test does not read.
 const STREAM_WINDOW: u32 = 20_000;
@@ -24,11 +26,10 @@ const STREAM_WINDOW: u32 = 20_000;
 const TURNS_MAX: u32 = 6_000;
 const TURN: Duration = Duration::from_millis(10);
 
-/// What a client has read: one line for each end, and the sizes of bodies.
+/// What a client has read, one line for each end.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) ends: Vec<String>,
-    pub(crate) body_bytes: BTreeMap<u32, usize>,
 }
 
 impl ClientSink<u32> for Seen {
@@ -36,9 +37,7 @@ impl ClientSink<u32> for Seen {
         false
     }
 
-    fn body(&mut self, tag: &mut u32, bytes: &[u8]) {
-        *self.body_bytes.entry(*tag).or_default() += bytes.len();
-    }
+    fn body(&mut self, _: &mut u32, _: &[u8]) {}
 
     fn answered(&mut self, tag: u32, end: ResponseEnd) {
         self.ends.push(format!("{tag} {} {}", end.status, end.body_bytes));
@@ -63,6 +62,16 @@ pub(crate) fn client_tls(verify: bool, resume: TlsResume) -> TlsClient {
         alpn: vec!["h3".to_owned()],
     };
     TlsClient::new(&plan, &["localhost".to_owned()]).expect("a good plan")
+}
+
+/// A server of HTTP/3 on a free port of loopback.
+pub(crate) fn serve_http3() -> (Server, SocketAddr) {
+    let options = TlsServerOptions::default();
+    let tls = TlsServer::self_signed(&["localhost".to_owned()], &options).expect("a certificate");
+    let http3 = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
+    let (server, _) = serve(ServeOptions { tls: Some(Arc::new(tls)), http3, ..ServeOptions::default() });
+    let address = server.http3_addresses()[0];
+    (server, address)
 }
 
 /// One connection of HTTP/3 to a server of this process.
@@ -131,6 +140,13 @@ impl Http3Client {
         assert_eq!(stream.write(bytes), Ok(bytes.len()));
         if is_end {
             stream.finish().expect("it is open");
+        }
+    }
+
+    /// Reads the stream that was left unread.
+    pub(crate) fn read_all(&mut self) {
+        if let Some(stream) = self.unread.take() {
+            self.read(self.id(stream));
         }
     }
 

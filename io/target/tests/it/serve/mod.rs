@@ -11,3 +11,4 @@ mod starting;
 mod tiers;
 mod timing;
 mod truth;
+mod unread;
