@@ -45,7 +45,7 @@ pub use network_namespace::NetworkNamespace;
 pub use signals::Signals;
 pub use socket::{bind_probe, can_segment, tcp_retransmits};
 pub use thread::{fine_timers, pin_to};
-pub use tls::{Alpn, HandshakeInfo, QuicSessions, Tls, TlsClient, TlsProblem, TlsServer};
+pub use tls::{Alpn, HandshakeInfo, QuicSessions, QuicSignatures, Tls, TlsClient, TlsProblem, TlsServer};
 pub use uring::{Uring, UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;
 pub use wavetank_plan::TlsServerOptions;

@@ -8,7 +8,7 @@ use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
     ClientConfig, EndpointConfig, HashedConnectionIdGenerator, ServerConfig, TransportConfig, VarInt,
 };
-use wavetank_driver::{QuicSessions, TlsClient, TlsServer};
+use wavetank_driver::{QuicSessions, QuicSignatures, TlsClient, TlsServer};
 
 /// The window for all streams and for each one. A client that lets the server wait for its window
 /// updates measures itself.
@@ -69,10 +69,12 @@ pub(crate) fn server_endpoint(tls: &TlsServer) -> EndpointConfig {
     config
 }
 
-/// Returns the configuration of a server. `None`: it has no cipher that QUIC needs.
-pub(crate) fn server(tls: &TlsServer) -> Option<Arc<ServerConfig>> {
-    let crypto = QuicServerConfig::try_from(tls.quic_config()).ok()?;
+/// Returns the configuration of a server, and the count of its signatures. `None`: it has no cipher
+/// that QUIC needs.
+pub(crate) fn server(tls: &TlsServer) -> Option<(Arc<ServerConfig>, QuicSignatures)> {
+    let (config, signatures) = tls.quic_config();
+    let crypto = QuicServerConfig::try_from(config).ok()?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config.transport_config(transport(REQUESTS_MAX, None)).migration(false);
-    Some(Arc::new(config))
+    Some((Arc::new(config), signatures))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -36,6 +37,8 @@ pub(crate) struct QuicConnection {
     pub(crate) armed: Nanos,
     /// The handshake is complete.
     pub(crate) is_connected: bool,
+    /// This server has signed the handshake, which thus resumes no session.
+    pub(crate) has_signed: bool,
     /// The end was reported.
     pub(crate) has_ended: bool,
     /// The kernel did not take the last datagram.
@@ -78,6 +81,7 @@ impl QuicConnection {
             opened: [0; 2],
             armed: Nanos::MAX,
             is_connected: false,
+            has_signed: false,
             has_ended: false,
             is_blocked: false,
             has_drained: false,
@@ -330,5 +334,17 @@ pub(crate) fn close_reason(error: &ConnectionError, is_connected: bool) -> (Clos
         }
         _ if is_connected => (CloseReason::Broken(Errno(libc::ECONNABORTED)), None),
         error => (CloseReason::Tls, Some(format!("the QUIC handshake failed: {error}"))),
+    }
+}
+
+/// Whether a connection was lost because of its handshake. Otherwise the peer has given up, or is
+/// gone.
+pub(crate) fn is_handshake_fault(error: &ConnectionError) -> bool {
+    /// The codes that carry an alert of TLS (RFC 9001 §4.8).
+    const ALERTS: RangeInclusive<u64> = 0x100..=0x1ff;
+    match error {
+        ConnectionError::TransportError(_) => true,
+        ConnectionError::ConnectionClosed(close) => ALERTS.contains(&u64::from(close.error_code)),
+        _ => false,
     }
 }

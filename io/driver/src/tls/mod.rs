@@ -16,6 +16,7 @@
 //! it. During the handshake, such an end is [`CloseReason::Tls`].
 
 mod client;
+mod counting_key;
 mod crypto_config;
 mod error_text;
 mod handshake_info;
@@ -38,6 +39,7 @@ use wavetank_plan::Close;
 use wavetank_units::Nanos;
 
 pub use client::TlsClient;
+pub use counting_key::QuicSignatures;
 pub use handshake_info::{Alpn, HandshakeInfo};
 pub use problem::TlsProblem;
 pub use server::TlsServer;

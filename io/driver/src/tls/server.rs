@@ -15,6 +15,7 @@ use rustls::{Error, ServerConfig, SignatureAlgorithm, SupportedCipherSuite, Supp
 use sha2::{Digest, Sha256};
 use wavetank_plan::TlsServerOptions;
 
+use super::counting_key::{CountingResolver, QuicSignatures};
 use super::crypto_config::CryptoConfig;
 use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
@@ -95,11 +96,15 @@ impl TlsServer {
     }
 
     /// Returns the configuration for QUIC, which has TLS inside, with HTTP/3 as its only protocol.
-    pub fn quic_config(&self) -> ServerConfig {
+    /// Also returns the count of its signatures. Call it on the thread that uses them.
+    pub fn quic_config(&self) -> (ServerConfig, QuicSignatures) {
         self.prepare_thread();
         let mut config = ServerConfig::clone(&self.config);
         config.alpn_protocols = vec![b"h3".to_vec()];
-        config
+        let signatures = QuicSignatures::default();
+        let inner = Arc::clone(&config.cert_resolver);
+        config.cert_resolver = Arc::new(CountingResolver { inner, signatures: signatures.clone() });
+        (config, signatures)
     }
 
     /// Returns a secret by which a server recognises the QUIC connections of an earlier one with

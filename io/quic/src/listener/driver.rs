@@ -157,6 +157,6 @@ impl Driver for QuicListener {
 
     fn secured(&self, conn: ConnId) -> Option<HandshakeInfo> {
         let entry = self.peek(conn).filter(|entry| entry.is_connected)?;
-        Some(HandshakeInfo::of_quic(entry.protocol().as_deref(), false))
+        Some(HandshakeInfo::of_quic(entry.protocol().as_deref(), !entry.has_signed))
     }
 }

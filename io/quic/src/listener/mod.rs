@@ -11,11 +11,13 @@ use bytes::BytesMut;
 use quinn_proto::{
     ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent, Incoming, ServerConfig,
 };
-use wavetank_driver::{Clock, ConnId, DatagramListener, Errno, Event, EventQueue, ListenerId, TlsServer};
+use wavetank_driver::{
+    Clock, ConnId, DatagramListener, Errno, Event, EventQueue, ListenerId, QuicSignatures, TlsServer,
+};
 use wavetank_units::Nanos;
 
 use crate::config;
-use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason};
+use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason, is_handshake_fault};
 use crate::instants::Instants;
 use crate::timers::Timers;
 
@@ -24,11 +26,13 @@ const DATAGRAM_BYTES: usize = 64 * 1024;
 
 /// A driver with one socket, which accepts any number of connections.
 ///
-/// The caller gets [`Event::Accepted`] and [`Event::Secured`] when a handshake is complete.
+/// The caller gets [`Event::Accepted`] and [`Event::Secured`] when a handshake is complete, or
+/// [`Event::Accepted`] and [`Event::Ended`] when it has failed.
 pub struct QuicListener {
     instants: Instants,
     socket: Option<DatagramListener>,
     endpoint: Endpoint,
+    signatures: QuicSignatures,
     /// Slots with the number of their uses.
     conns: Vec<(u16, Option<Box<QuicConnection>>)>,
     free: Vec<u32>,
@@ -50,8 +54,10 @@ impl QuicListener {
     /// # Errors
     /// `EPROTONOSUPPORT` if the ciphers of the server leave out the one that QUIC begins with.
     pub fn with_tls(clock: Clock, tls: &TlsServer) -> Result<Self, Errno> {
-        let config = config::server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
-        Ok(Self::with_config(clock, config::server_endpoint(tls), Some(config)))
+        let (config, signatures) = config::server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
+        let mut listener = Self::with_config(clock, config::server_endpoint(tls), Some(config));
+        listener.signatures = signatures;
+        Ok(listener)
     }
 
     fn with_config(clock: Clock, endpoint: EndpointConfig, config: Option<Arc<ServerConfig>>) -> Self {
@@ -59,6 +65,7 @@ impl QuicListener {
             instants: Instants::new(clock),
             socket: None,
             endpoint: Endpoint::new(Arc::new(endpoint), config, false, None),
+            signatures: QuicSignatures::default(),
             conns: Vec::new(),
             free: Vec::new(),
             by_handle: BTreeMap::new(),
@@ -116,8 +123,11 @@ impl QuicListener {
         match self.endpoint.handle(now, peer, None, None, bytes, &mut self.datagram) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 let Some(&conn) = self.by_handle.get(&handle.0) else { return Ok(true) };
+                let signatures = self.signatures.clone();
                 if let Some(entry) = self.get(conn) {
+                    let before = signatures.count();
                     entry.connection.handle_event(event);
+                    entry.has_signed |= before != signatures.count();
                 }
                 self.advance(conn, now);
             }
@@ -136,9 +146,14 @@ impl QuicListener {
             let transmit = self.endpoint.refuse(incoming, &mut self.datagram);
             return self.send_datagram(transmit.size, transmit.destination);
         }
+        let before = self.signatures.count();
         match self.endpoint.accept(incoming, now, &mut self.datagram, None) {
             Ok((handle, connection)) => {
+                let has_signed = before != self.signatures.count();
                 let conn = self.insert(handle, connection);
+                if let Some(entry) = self.get(conn) {
+                    entry.has_signed = has_signed;
+                }
                 self.advance(conn, now);
             }
             Err(error) => {
@@ -189,11 +204,15 @@ impl QuicListener {
         }
         if let Some(error) = progress.lost {
             if !entry.is_connected {
-                self.transmit(conn, now);
-                return self.remove(conn);
+                if !is_handshake_fault(&error) {
+                    self.transmit(conn, now);
+                    return self.remove(conn);
+                }
+                // The owner counts it, and closes it.
+                events.push(Event::Accepted(ListenerId(0), conn));
             }
             if !std::mem::replace(&mut entry.has_ended, true) {
-                events.push(Event::Ended(conn, close_reason(&error, true).0));
+                events.push(Event::Ended(conn, close_reason(&error, entry.is_connected).0));
             }
         }
         self.leave(conn, now);

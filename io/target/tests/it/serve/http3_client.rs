@@ -91,11 +91,25 @@ pub(crate) struct Http3Client {
 
 impl Http3Client {
     pub(crate) fn connect(to: SocketAddr) -> Self {
+        let (tls, _) = client_tls(false, TlsResume::Never).quic_configs().remove(0);
+        Self::connect_with(to, &Arc::new(QuicClientConfig::try_from(tls).expect("its cipher")))
+    }
+
+    /// As [`connect`](Self::connect), with the sessions of `tls`.
+    pub(crate) fn connect_with(to: SocketAddr, tls: &Arc<QuicClientConfig>) -> Self {
+        let mut client = Self::dial(to, tls);
+        client.turn_until(|client| !client.connection.is_handshaking());
+        let control = client.connection.streams().open(Dir::Uni);
+        assert_eq!(control.map(u64::from), Some(2), "the server reads a control stream");
+        client
+    }
+
+    /// Begins a handshake.
+    pub(crate) fn dial(to: SocketAddr, tls: &Arc<QuicClientConfig>) -> Self {
         let clock = Clock::starting_now();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         socket.set_read_timeout(Some(TURN)).expect("a positive timeout");
-        let (tls, _) = client_tls(false, TlsResume::Never).quic_configs().remove(0);
-        let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("its cipher")));
+        let mut config = ClientConfig::new(Arc::clone(tls) as _);
         let mut transport = TransportConfig::default();
         transport.stream_receive_window(STREAM_WINDOW.into()).mtu_discovery_config(None);
         config.transport_config(Arc::new(transport));
@@ -105,14 +119,6 @@ impl Http3Client {
         let http = StreamClient::Http3(wavetank_wire::h3::Client::new(Limits::default()));
         let seen = Seen::default();
         Self { clock, socket, to, endpoint, handle, connection, http, unread: None, seen, has_ended: false }
-            .connected()
-    }
-
-    fn connected(mut self) -> Self {
-        self.turn_until(|client| !client.connection.is_handshaking());
-        let control = self.connection.streams().open(Dir::Uni).expect("the server reads a control stream");
-        assert_eq!(u64::from(control), 2);
-        self
     }
 
     /// Asks on the next stream, but for the last `held_back` bytes, which are returned.

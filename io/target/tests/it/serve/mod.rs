@@ -4,6 +4,7 @@ mod answers;
 mod client;
 mod closing;
 mod framing;
+mod handshakes;
 mod http3_client;
 mod known;
 mod shop;
