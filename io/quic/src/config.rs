@@ -21,8 +21,9 @@ const REQUESTS_MAX: u32 = 1_000;
 const UNI_STREAMS_MAX: u32 = 16;
 
 /// A client sends a PING on a connection that was silent for this long, so that neither side closes
-/// a held connection, which happens after 30 s by default.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// a held connection, which happens after 30 s by default. For servers with a shorter time there is
+/// [`KeepAlive`](crate::keep_alive::KeepAlive).
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 fn transport(requests_max: u32, keep_alive: Option<Duration>) -> Arc<TransportConfig> {
     let mut transport = TransportConfig::default();

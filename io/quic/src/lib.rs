@@ -11,6 +11,7 @@ mod config;
 mod connection;
 mod filter;
 mod instants;
+mod keep_alive;
 mod listener;
 mod timers;
 

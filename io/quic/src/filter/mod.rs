@@ -1,6 +1,8 @@
 //! [`Quic`]: QUIC as a filter between a driver and its caller.
 
 mod driver;
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use wavetank_wire::h3::records;
 use crate::config;
 use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason};
 use crate::instants::Instants;
+use crate::keep_alive::KeepAlive;
 use crate::timers::Timers;
 use wavetank_driver::EventQueue;
 
@@ -64,6 +67,7 @@ struct Dialed {
     packets: PacketCounts,
     /// It asked for a session to be resumed, and the server has shown no certificate instead.
     resumes: bool,
+    keep_alive: KeepAlive,
 }
 
 impl<D: Driver> Quic<D> {
@@ -130,6 +134,7 @@ impl<D: Driver> Quic<D> {
             sessions,
             packets: PacketCounts::default(),
             resumes,
+            keep_alive: KeepAlive::new(now),
         }));
         Ok(id)
     }
@@ -182,6 +187,7 @@ impl<D: Driver> Quic<D> {
                     entry.sessions.select(entry.tls);
                     let shown = entry.sessions.certificates_shown();
                     entry.quic.connection.handle_event(event);
+                    entry.keep_alive.note_arrival(now);
                     entry.resumes &= shown == entry.sessions.certificates_shown();
                 }
             }
@@ -237,6 +243,7 @@ impl<D: Driver> Quic<D> {
         let start = events.bytes_mut().len();
         let progress = quic.advance(&mut client.endpoint, events.bytes_mut());
         if progress.connected {
+            entry.keep_alive.begin(&quic.connection);
             events.push(Event::Connected(conn));
         }
         events.push_from(conn, start);
@@ -273,7 +280,9 @@ impl<D: Driver> Quic<D> {
         packets.sent += counted.sent - entry.packets.sent;
         packets.lost += counted.lost - entry.packets.lost;
         entry.packets = counted;
-        if let Some(at) = quic.connection.poll_timeout().map(|at| instants.nanos(at))
+        let ping_at = entry.keep_alive.due_at().filter(|_| !quic.has_ended);
+        let next = quic.connection.poll_timeout().into_iter().chain(ping_at).min();
+        if let Some(at) = next.map(|at| instants.nanos(at))
             && at < quic.armed
         {
             quic.armed = at;
@@ -293,6 +302,9 @@ impl<D: Driver> Quic<D> {
             let due = entry.quic.connection.poll_timeout().map(|at| instants.nanos(at));
             if due.is_some_and(|due| due <= now) {
                 entry.quic.connection.handle_timeout(instants.instant(now));
+            }
+            if !entry.quic.has_ended && entry.keep_alive.take_due(instants.instant(now)) {
+                entry.quic.connection.ping();
             }
             self.advance(conn);
         }

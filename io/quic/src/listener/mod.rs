@@ -60,7 +60,11 @@ impl QuicListener {
         Ok(listener)
     }
 
-    fn with_config(clock: Clock, endpoint: EndpointConfig, config: Option<Arc<ServerConfig>>) -> Self {
+    pub(crate) fn with_config(
+        clock: Clock,
+        endpoint: EndpointConfig,
+        config: Option<Arc<ServerConfig>>,
+    ) -> Self {
         Self {
             instants: Instants::new(clock),
             socket: None,
