@@ -1,14 +1,13 @@
 //! [`QuicConnection`]: one connection: records in, records out.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use bytes::Bytes;
 use quinn_proto::{
     Connection, ConnectionError, ConnectionHandle, Dir, Endpoint, Event, ReadError, Side, StreamEvent,
-    StreamId, VarInt,
+    StreamId, Transmit, VarInt,
 };
 use wavetank_driver::{CloseReason, ConnId, Errno, PacketCounts, SEGMENT_BYTES};
 use wavetank_units::Nanos;
@@ -280,7 +279,7 @@ impl QuicConnection {
         now: Instant,
         segments_max: usize,
         datagrams: &mut Vec<u8>,
-        mut send: impl FnMut(&[u8], SocketAddr) -> bool,
+        mut send: impl FnMut(&[u8], &Transmit) -> bool,
     ) {
         loop {
             datagrams.clear();
@@ -290,7 +289,7 @@ impl QuicConnection {
                 Some(size) if size != usize::from(SEGMENT_BYTES) => size,
                 _ => bytes.len(),
             };
-            if !bytes.chunks(at_once).all(|bytes| send(bytes, transmit.destination)) {
+            if !bytes.chunks(at_once).all(|bytes| send(bytes, &transmit)) {
                 return;
             }
         }

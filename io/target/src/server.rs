@@ -1,12 +1,12 @@
 //! [`Server`]: the threads of a running server.
 
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use wavetank_driver::{
-    Clock, Driver, DriverConfig, Epoll, Errno, ListenerId, StartFault, StartReporter, Started, Tls, Uring,
-    Waker, spawn,
+    Clock, Driver, DriverConfig, Epoll, Errno, ListenerId, ReplySocket, StartFault, StartReporter, Started,
+    Tls, Uring, Waker, spawn,
 };
 use wavetank_plan::{EngineChoice, FileTables, SPREAD};
 use wavetank_quic::QuicListener;
@@ -231,8 +231,8 @@ fn start_udp(
     for (thread, &address) in (threads..).zip(addresses) {
         let failed =
             |error: std::io::Error| cannot_listen(address, Errno(error.raw_os_error().unwrap_or_default()));
-        let socket = UdpSocket::bind(address).map_err(failed)?;
-        bound.push(socket.local_addr().map_err(failed)?);
+        let socket = ReplySocket::bind(address).map_err(failed)?;
+        bound.push(socket.socket().local_addr().map_err(failed)?);
         keepers.push(UdpEcho::start(socket, Arc::clone(shared), shared.thread_counts(thread))?);
     }
     Ok(bound)

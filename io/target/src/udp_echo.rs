@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wavetank_driver::Errno;
+use wavetank_driver::{Errno, ReceivedDatagram, ReplySocket};
 use wavetank_units::UserError;
 
 use crate::shared::Shared;
@@ -23,11 +22,11 @@ const HELD_MAX: usize = 16_384;
 
 /// See the module's description. Other threads send nothing on its socket.
 pub(crate) struct UdpEcho {
-    socket: UdpSocket,
+    socket: ReplySocket,
     shared: Arc<Shared>,
     counts: Arc<Counts>,
-    /// Datagrams that arrived during a freeze, with their senders.
-    held: VecDeque<(Box<[u8]>, SocketAddr)>,
+    /// Datagrams that arrived during a freeze, with where they came from.
+    held: VecDeque<(Box<[u8]>, ReceivedDatagram)>,
     timeout: Duration,
 }
 
@@ -37,7 +36,7 @@ impl UdpEcho {
     /// # Errors
     /// The host does not allow another thread.
     pub(crate) fn start(
-        socket: UdpSocket,
+        socket: ReplySocket,
         shared: Arc<Shared>,
         counts: Arc<Counts>,
     ) -> Result<JoinHandle<()>, UserError> {
@@ -70,36 +69,36 @@ impl UdpEcho {
         // Zero would mean to wait forever.
         let timeout = timeout.clamp(Duration::from_micros(1), LOOK_AROUND);
         if timeout != self.timeout {
-            self.socket.set_read_timeout(Some(timeout))?;
+            self.socket.socket().set_read_timeout(Some(timeout))?;
             self.timeout = timeout;
         }
-        let (len, from) = self.socket.recv_from(buffer)?;
-        let datagram = &buffer[..len];
+        let received = self.socket.receive(buffer)?;
+        let datagram = &buffer[..received.len];
         self.counts.follow(self.shared.epoch());
         let now = self.shared.clock.now();
         self.shared.freeze.note_request(now);
         self.counts.messages_received.add(1);
-        self.counts.bytes_received.add(len as u64);
+        self.counts.bytes_received.add(received.len as u64);
         if self.shared.freeze.frozen_until(now).is_none() {
             self.release();
-            self.answer(datagram, from);
+            self.answer(datagram, received);
         } else if self.held.len() < HELD_MAX {
-            self.held.push_back((datagram.into(), from));
+            self.held.push_back((datagram.into(), received));
         }
         Ok(())
     }
 
     /// Answers the datagrams of a freeze that is over.
     fn release(&mut self) {
-        while let Some((datagram, from)) = self.held.pop_front() {
-            self.answer(&datagram, from);
+        while let Some((datagram, received)) = self.held.pop_front() {
+            self.answer(&datagram, received);
         }
     }
 
-    fn answer(&self, datagram: &[u8], to: SocketAddr) {
+    fn answer(&self, datagram: &[u8], ReceivedDatagram { peer, local, .. }: ReceivedDatagram) {
         // Counted first: the client may read the count as soon as it has the answer.
         self.counts.messages_sent.add(1);
-        match self.socket.send_to(datagram, to) {
+        match self.socket.send(datagram, peer, local) {
             Ok(len) => self.counts.bytes_sent.add(len as u64),
             Err(_) => self.counts.messages_sent.take_one(),
         }

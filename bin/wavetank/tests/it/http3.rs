@@ -29,6 +29,21 @@ fn run(text: &str, engine: &str) -> Outcome {
     harness.load(&file, ["--insecure", "--no-probe", "--engine", engine]).run()
 }
 
+/// A server at a wildcard address answers from the address that was asked.
+#[test]
+fn a_wildcard_address_answers_from_the_asked_one() {
+    let serve =
+        Serve::start(&Program::new(PROGRAM), &["--tls", "--http3", "0.0.0.0:0", "--udp", "0.0.0.0:0"]);
+    let elsewhere = |url: String| url.replace("0.0.0.0", "127.1.2.3");
+    let https = elsewhere(format!("https://{}/", serve.http3_address()));
+    for outcome in [
+        load(&https, "-c 2 -n 20"),
+        RunHarness::new(PROGRAM).load(&elsewhere(serve.udp_url()), ["-n", "20", "-c", "2"]).run(),
+    ] {
+        assert_eq!(outcome.expect_exit(0).result().count("requests.done"), 20, "{outcome}");
+    }
+}
+
 /// Returns what the server has counted, asked for over HTTP/3.
 fn truth(serve: &Serve) -> Value {
     let url = format!("https://{}/truth", serve.http3_address());

@@ -3,16 +3,17 @@
 mod driver;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
 use quinn_proto::{
     ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent, Incoming, ServerConfig,
+    Transmit,
 };
 use wavetank_driver::{
-    Clock, ConnId, DatagramListener, Errno, Event, EventQueue, ListenerId, QuicSignatures, TlsServer,
+    Clock, ConnId, DatagramListener, Errno, Event, EventQueue, ListenerId, QuicSignatures, ReceivedDatagram,
+    TlsServer,
 };
 use wavetank_units::Nanos;
 
@@ -120,11 +121,12 @@ impl QuicListener {
     /// Receives one datagram. Returns whether there was one.
     fn receive(&mut self) -> Result<bool, Errno> {
         let Some(socket) = &self.socket else { return Ok(false) };
-        let Some((len, peer)) = socket.receive(&mut self.buffer)? else { return Ok(false) };
+        let Some(received) = socket.receive(&mut self.buffer)? else { return Ok(false) };
+        let ReceivedDatagram { len, peer, local } = received;
         let now = self.instants.now();
         let bytes = BytesMut::from(&self.buffer[..len]);
         self.datagram.clear();
-        match self.endpoint.handle(now, peer, None, None, bytes, &mut self.datagram) {
+        match self.endpoint.handle(now, peer, local, None, bytes, &mut self.datagram) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 let Some(&conn) = self.by_handle.get(&handle.0) else { return Ok(true) };
                 let signatures = self.signatures.clone();
@@ -137,7 +139,7 @@ impl QuicListener {
             }
             Some(DatagramEvent::NewConnection(incoming)) => self.accept(incoming, now),
             Some(DatagramEvent::Response(transmit)) => {
-                self.send_datagram(transmit.size, transmit.destination);
+                self.send_datagram(&transmit);
             }
             None => {}
         }
@@ -148,7 +150,7 @@ impl QuicListener {
         self.datagram.clear();
         if !self.is_accepting {
             let transmit = self.endpoint.refuse(incoming, &mut self.datagram);
-            return self.send_datagram(transmit.size, transmit.destination);
+            return self.send_datagram(&transmit);
         }
         let before = self.signatures.count();
         match self.endpoint.accept(incoming, now, &mut self.datagram, None) {
@@ -162,7 +164,7 @@ impl QuicListener {
             }
             Err(error) => {
                 if let Some(transmit) = error.response {
-                    self.send_datagram(transmit.size, transmit.destination);
+                    self.send_datagram(&transmit);
                 }
             }
         }
@@ -180,9 +182,9 @@ impl QuicListener {
         }
     }
 
-    fn send_datagram(&self, len: usize, to: SocketAddr) {
+    fn send_datagram(&self, transmit: &Transmit) {
         if let Some(socket) = &self.socket {
-            socket.send(&self.datagram[..len], to);
+            socket.send(&self.datagram[..transmit.size], transmit.destination, transmit.src_ip);
         }
     }
 
@@ -229,9 +231,9 @@ impl QuicListener {
         else {
             return;
         };
-        entry.transmit(now, SEGMENTS_MAX, datagram, |bytes, to| {
+        entry.transmit(now, SEGMENTS_MAX, datagram, |bytes, transmit| {
             if let Some(socket) = socket {
-                socket.send_segments(bytes, to);
+                socket.send_segments(bytes, transmit.destination, transmit.src_ip);
             }
             true
         });
