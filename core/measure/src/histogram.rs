@@ -41,14 +41,24 @@ impl Histogram {
         if n == 0 {
             return;
         }
-        // One lookup checks both: the bucket is allocated, and the value has its own bucket.
-        let bucket = if ns > Self::HIGHEST { None } else { self.counts.get_mut(Self::index(ns)) };
-        match bucket {
+        // One lookup checks both: the bucket is allocated, and the value has its own bucket. Other
+        // values would be beyond the last one.
+        match self.counts.get_mut(Self::unlimited_index(ns)) {
             Some(bucket) => *bucket += n,
             None => self.record_beyond(ns, n),
         }
         self.count += n;
         self.sum += u128::from(ns) * u128::from(n);
+        if ns < self.min || ns > self.max {
+            self.widen(ns);
+        }
+    }
+
+    /// Moves the minimum or the maximum to a value outside them, which few values are. It is not
+    /// part of `record`, which must stay small enough to be inlined.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, ns: u64) {
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
     }
@@ -262,8 +272,14 @@ impl Histogram {
     /// The bucket of a value; values above [`Histogram::HIGHEST`] share the top one.
     #[inline]
     pub const fn index(ns: u64) -> usize {
-        let ns = if ns > Self::HIGHEST { Self::HIGHEST } else { ns };
-        let octave = (64 - (ns | 255).leading_zeros() - 8) as usize;
+        Self::unlimited_index(if ns > Self::HIGHEST { Self::HIGHEST } else { ns })
+    }
+
+    /// The bucket of a value in a layout without an end: at least [`Histogram::BUCKETS`] for values
+    /// above [`Histogram::HIGHEST`].
+    #[inline]
+    const fn unlimited_index(ns: u64) -> usize {
+        let octave = ((ns | 255).ilog2() - 7) as usize;
         // The octaves below have (octave + 1) half-octaves of 128; this octave uses the upper half
         // of its 256 sub-buckets.
         (octave << 7) + (ns >> octave) as usize
