@@ -52,9 +52,17 @@ pub(crate) fn has_room_for(path: &str) -> bool {
 
 /// Returns the path of the Unix socket that `address` represents. A path that starts with `@` is a
 /// name in the abstract namespace. `None`: the address is one of a network.
+#[inline]
 pub fn unix_path(address: SocketAddr) -> Option<&'static str> {
-    let SocketAddr::V6(v6) = address else { return None };
-    let segments = v6.ip().segments();
+    match address {
+        SocketAddr::V4(_) => None,
+        SocketAddr::V6(v6) => path_at(*v6.ip()),
+    }
+}
+
+/// Returns the path of the Unix socket that `ip` represents.
+fn path_at(ip: Ipv6Addr) -> Option<&'static str> {
+    let segments = ip.segments();
     if segments[..6] != BLOCK {
         return None;
     }

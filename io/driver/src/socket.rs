@@ -298,6 +298,7 @@ fn address_by(socket: &OwnedFd, call: AddressCall) -> Result<SocketAddr, Errno> 
 
 /// Returns the address of the Unix socket at `path`; `@` starts a name in the abstract namespace
 /// (unix(7)).
+#[cold]
 fn unix_to_kernel(path: &str) -> (libc::sockaddr_storage, libc::socklen_t) {
     // SAFETY: all-zero is a valid sockaddr_un.
     let mut raw: libc::sockaddr_un = unsafe { std::mem::zeroed() };
@@ -320,6 +321,8 @@ fn unix_to_kernel(path: &str) -> (libc::sockaddr_storage, libc::socklen_t) {
     (storage, (std::mem::offset_of!(libc::sockaddr_un, sun_path) + used) as libc::socklen_t)
 }
 
+/// Returns `address` in the kernel's form, with its length.
+#[inline]
 pub(crate) fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     if let Some(path) = unix_path(address) {
         return unix_to_kernel(path);
