@@ -7,7 +7,7 @@ use wavetank_driver::{ConnAddresses, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::{Plan, ProxyProtocol};
-use wavetank_wire::h1::{ResponseReader, reason_phrase};
+use wavetank_wire::h1::{Limits, ResponseReader, reason_phrase};
 use wavetank_wire::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};
 
 use crate::failure::{self, Failure};
@@ -98,9 +98,9 @@ fn of_ends(errno: Errno) -> Failure {
     }
 }
 
-/// Returns a reader for the response to CONNECT.
-pub(crate) fn tunnel_reader() -> ResponseReader {
-    let mut reader = ResponseReader::default();
+/// Returns a reader for the response to CONNECT, with the limits on responses.
+pub(crate) fn tunnel_reader(limits: Limits) -> ResponseReader {
+    let mut reader = ResponseReader::new(limits);
     // A response that opens the tunnel has no body, whatever its fields say. The body of any other
     // response is not needed.
     reader.expect(true);
@@ -155,8 +155,8 @@ mod tests {
                 .map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
         };
         let expected = expected.map_err(|(class, detail)| (class, detail.to_owned()));
-        assert_eq!(reported(read_tunnel(&mut tunnel_reader(), text.as_bytes(), false)), expected, "{text}");
-        let mut reader = tunnel_reader();
+        assert_eq!(reported(read_tunnel(&mut tunnel_reader(Limits::default()), text.as_bytes(), false)), expected, "{text}");
+        let mut reader = tunnel_reader(Limits::default());
         let mut last = Ok(false);
         for (at, byte) in text.bytes().enumerate() {
             last = reported(read_tunnel(&mut reader, &[byte], false));
@@ -193,9 +193,9 @@ mod tests {
         check("HTTP/1.1 599 No\r\n\r\n", refused("the proxy answered CONNECT with 599"));
         let surplus = "the proxy sent bytes after its response to CONNECT";
         check("HTTP/1.1 200 OK\r\n\r\nx", Err((ErrorClass::Protocol, surplus)));
-        let greeted = read_tunnel(&mut tunnel_reader(), b"HTTP/1.1 200 OK\r\n\r\nready", true);
+        let greeted = read_tunnel(&mut tunnel_reader(Limits::default()), b"HTTP/1.1 200 OK\r\n\r\nready", true);
         assert_eq!(greeted.expect("it may greet"), Some(5));
-        let mut reader = tunnel_reader();
+        let mut reader = tunnel_reader(Limits::default());
         let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n", false).expect_err("not HTTP");
         assert_eq!(garbage.class, ErrorClass::Protocol);
         assert!(garbage.detail.expect("a detail").starts_with("the proxy's response to CONNECT: "));
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn an_endless_head_is_bounded() {
-        let mut reader = tunnel_reader();
+        let mut reader = tunnel_reader(Limits::default());
         let mut read = read_tunnel(&mut reader, b"HTTP/1.1 200 OK\r\n", false);
         let line = b"X-Filler: 0123456789012345678901234567890123456789\r\n";
         let mut bytes = 0;

@@ -127,6 +127,13 @@ impl ResponseReader {
         }
     }
 
+    /// Forgets the awaited response, for the next connection. The limits stay.
+    #[inline]
+    pub fn restart(&mut self) {
+        self.partial = None;
+        self.stage = Stage::Idle;
+    }
+
     /// Creates a reader that continues with the body of a response.
     pub fn resume(limits: Limits, body: OpenBody) -> Self {
         Self { body: Body::resume(body), stage: Stage::Body, began: true, ..Self::new(limits) }
@@ -307,6 +314,30 @@ mod tests {
         assert!(reader.partial.is_some());
         reader.read(b"Length: 5\r\n\r\nhe", &mut ()).unwrap();
         assert!(reader.partial.is_none());
+    }
+
+    #[test]
+    fn a_restarted_reader_has_forgotten_what_it_read() {
+        let whole = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+        let mut expected = ResponseReader::default();
+        expected.expect(true);
+        let last = b"HTTP/1.0 404 No\r\nContent-Length: 5\r\n\r\n";
+        let expected = expected.read(last, &mut ());
+        for cut in 0..=whole.len() {
+            let mut reader = ResponseReader::default();
+            reader.expect(false);
+            reader.read(&whole[..cut], &mut ()).unwrap();
+            reader.restart();
+            assert!(reader.is_idle() && !reader.has_begun() && reader.partial.is_none(), "{cut}");
+            reader.expect(true);
+            assert_eq!(reader.read(last, &mut ()), expected, "{cut}");
+        }
+        let mut reader = ResponseReader::default();
+        reader.expect(false);
+        reader.read(b"SSH-2.0", &mut ()).unwrap_err();
+        reader.restart();
+        reader.expect(true);
+        assert_eq!(reader.read(last, &mut ()), expected, "after a fault");
     }
 
     /// A line of some MiB in single bytes: reading it again for every byte would take hours.

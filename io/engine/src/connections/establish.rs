@@ -79,8 +79,10 @@ impl<D: Driver> Connections<D> {
             let _ = self.driver.send(conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {
+            // The reader stays for the responses that follow.
+            let limits = self.io_pool.limits();
             self.slots[slot as usize].state = ConnState::Tunnelling;
-            self.io_of(slot).machine = Machine::Http1(tunnel_reader());
+            self.io_of(slot).machine = Machine::Http1(tunnel_reader(limits));
             return;
         }
         self.prefaced(slot, conn, at, rec);

@@ -33,7 +33,7 @@ use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
 use wavetank_plan::{ConnectionOwner, HttpVersion, Plan};
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseReader};
+use wavetank_wire::h1::{Eof, HeadCache, Limits};
 
 use crate::conn_io::ConnIoPool;
 use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
@@ -272,7 +272,7 @@ impl<D: Driver> Connections<D> {
         if let Some(io) = &mut entry.io
             && let Machine::Http1(reader) = &mut io.machine
         {
-            *reader = ResponseReader::new(self.io_pool.limits());
+            reader.restart();
         }
         self.on_dial_finished(slot);
         self.start_pings(slot, at);

@@ -41,7 +41,7 @@ impl Connector<'_> {
         let protocol = self.plan.targets[usize::from(target)].protocol();
         let may_greet = protocol == UrlProtocol::Tcp && self.names[usize::from(target)].is_none();
         let (driver, conn) = (&mut line.driver, line.conn);
-        let mut reader = tunnel_reader();
+        let mut reader = tunnel_reader(self.limits());
         loop {
             match self.event(driver, until, &TUNNEL_TIMEOUT)? {
                 Event::Received(id, len) if id == conn => {
