@@ -84,11 +84,17 @@ impl<D: Driver> Connections<D> {
     /// Ensures that a timer fires no later than `deadline`.
     #[inline]
     pub(super) fn arm_for(&mut self, slot: u32, deadline: Nanos) {
-        let Some(io) = &mut self.slots[slot as usize].io else { return };
-        if io.armed > deadline {
-            io.armed = deadline;
-            io.timer = Some(self.timers.insert(deadline, Timer::Seat(slot)));
+        if self.slots[slot as usize].io.as_ref().is_some_and(|io| io.armed > deadline) {
+            self.set_timer(slot, deadline);
         }
+    }
+
+    /// Sets the timer of a slot. Most requests find one that was set before.
+    #[cold]
+    fn set_timer(&mut self, slot: u32, deadline: Nanos) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        io.armed = deadline;
+        io.timer = Some(self.timers.insert(deadline, Timer::Seat(slot)));
     }
 
     /// Releases the activity of an idle held connection, including its timer, for the next
