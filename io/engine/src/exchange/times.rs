@@ -11,20 +11,40 @@ impl Exchange {
         let sent = self.sent.unwrap_or(self.begun);
         // An instant that was corrected is not exact.
         let (first_byte, at) = (first_byte.max(sent), at.max(sent));
+        let times = RequestTimes {
+            intended: self.offered.intended,
+            response: length(self.offered.intended, at),
+            service: length(sent, at),
+            lag: length(self.offered.intended, self.begun),
+            ttfb: length(sent, first_byte),
+            transfer: length(first_byte, at),
+        };
+        if self.own_work == Nanos::ZERO { times } else { self.without_own_work(times, has_resources) }
+    }
+
+    /// Returns `times` without the time of this thread's own work. Most requests have none.
+    #[cold]
+    fn without_own_work(&self, times: RequestTimes, has_resources: bool) -> RequestTimes {
         // The work cannot have been longer. Otherwise the parts would be more than the response.
-        let own_work = self.own_work.0.unsigned_abs().min(at.since(sent));
+        let own_work = self.own_work.0.unsigned_abs().min(times.service);
         // The first byte of a page with embedded resources came before the page was evaluated. The
         // first byte after a redirect came later than that.
         let (before, after) = if has_resources { (0, own_work) } else { (own_work, 0) };
         RequestTimes {
-            intended: self.offered.intended,
-            response: at.since(self.offered.intended).saturating_sub(own_work),
-            service: at.since(sent).saturating_sub(own_work),
-            lag: self.begun.since(self.offered.intended),
-            ttfb: first_byte.since(sent).saturating_sub(before),
-            transfer: at.since(first_byte).saturating_sub(after),
+            response: times.response.saturating_sub(own_work),
+            service: times.service.saturating_sub(own_work),
+            ttfb: times.ttfb.saturating_sub(before),
+            transfer: times.transfer.saturating_sub(after),
+            ..times
         }
     }
+}
+
+/// Returns the length between two instants, never negative. The instants of one request are close
+/// enough for it to have no other limit.
+#[inline]
+const fn length(from: Nanos, to: Nanos) -> u64 {
+    if to.0 > from.0 { to.0.abs_diff(from.0) } else { 0 }
 }
 
 #[cfg(test)]
