@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_driver::{CloseReason, Datagrams, Dial, DialTls, Driver, Errno};
+use wavetank_driver::{CloseReason, ConnId, Datagrams, Dial, DialTls, Driver, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, UrlProtocol};
 use wavetank_units::Nanos;
@@ -113,13 +113,15 @@ impl<D: Driver> Connections<D> {
         self.io_of(slot).refused = 0;
         // `open_for_waiting` is not called if this fails: its loop continues anyway, and other
         // slots have no waiting requests.
-        if let Err(failure) = self.dial(slot, route) {
+        if let Err(failure) = self.dial(slot, &route) {
             self.open_failed(slot, &failure, began, rec);
         }
     }
 
     /// Connects. If the tuple is taken, it tries another one as part of the same opening.
-    fn dial(&mut self, slot: u32, mut route: Route) -> Result<(), Failure> {
+    #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
+    #[inline(always)]
+    fn dial(&mut self, slot: u32, route: &Route) -> Result<(), Failure> {
         let name = self.names[usize::from(self.slots[slot as usize].target)];
         // After a preface, TLS starts later.
         let prefaced = self.preface.is_needed();
@@ -129,30 +131,54 @@ impl<D: Driver> Connections<D> {
         let speaks_at_once = prefaced || self.slots[slot as usize].left == 1 && self.is_awaited(slot);
         let asks_ends = self.preface.needs_addresses();
         let datagrams = (self.protocol_of(slot) == UrlProtocol::Udp).then_some(Datagrams::Whole);
+        let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams };
+        match self.driver.connect(&dial) {
+            Ok(conn) => {
+                self.dialed(slot, conn, route.tuple);
+                Ok(())
+            }
+            Err(errno) => self.dial_others(slot, dial, route.tuple, errno),
+        }
+    }
+
+    /// Tries other tuples after connecting by `tuple` has failed with `errno`.
+    #[cold]
+    fn dial_others(
+        &mut self,
+        slot: u32,
+        mut dial: Dial,
+        mut tuple: Tuple,
+        mut errno: Errno,
+    ) -> Result<(), Failure> {
         loop {
-            let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams };
+            let failure = self.unreached(slot, tuple, failure::connect_failure(errno));
+            let route = self.another(slot, tuple, errno).ok_or(failure)?;
+            (dial.to, dial.from, tuple) = (route.to, route.from, route.tuple);
             match self.driver.connect(&dial) {
                 Ok(conn) => {
-                    let entry = &mut self.slots[slot as usize];
-                    (entry.conn, entry.tuple) = (Some(conn), route.tuple);
-                    let index = conn.slot as usize;
-                    if self.slot_of_conn.len() <= index {
-                        self.slot_of_conn.resize(index + 1, u32::MAX);
-                    }
-                    self.slot_of_conn[index] = slot;
-                    // Nothing is in flight on it.
-                    let began = self.slots[slot as usize].began;
-                    let deadline = began.after(self.plan.http.connect_timeout);
-                    let queued = self.io_of(slot).queue.deadline();
-                    self.arm_for(slot, queued.map_or(deadline, |queued| queued.min(deadline)));
+                    self.dialed(slot, conn, tuple);
                     return Ok(());
                 }
-                Err(errno) => {
-                    let failure = self.unreached(slot, route.tuple, failure::connect_failure(errno));
-                    route = self.another(slot, route.tuple, errno).ok_or(failure)?;
-                }
+                Err(next) => errno = next,
             }
         }
+    }
+
+    /// Records the connection that a slot's opening has started.
+    #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
+    #[inline(always)]
+    fn dialed(&mut self, slot: u32, conn: ConnId, tuple: Tuple) {
+        let entry = &mut self.slots[slot as usize];
+        (entry.conn, entry.tuple) = (Some(conn), tuple);
+        // Nothing is in flight on it.
+        let deadline = entry.began.after(self.plan.http.connect_timeout);
+        let queued = entry.io.as_ref().and_then(|io| io.queue.deadline());
+        let index = conn.slot as usize;
+        if self.slot_of_conn.len() <= index {
+            self.slot_of_conn.resize(index + 1, u32::MAX);
+        }
+        self.slot_of_conn[index] = slot;
+        self.arm_for(slot, queued.map_or(deadline, |queued| queued.min(deadline)));
     }
 
     /// Returns `failure` to connect by `tuple` with the address, if the target has several.
@@ -187,12 +213,13 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Handles a connect that the driver reports as failed.
+    #[cold]
     pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.slots[slot as usize];
         entry.conn = None;
         let (phase, tuple) = (entry.phase, std::mem::replace(&mut entry.tuple, Tuple::KERNELS));
         let failure = match self.another(slot, tuple, errno) {
-            Some(route) => self.dial(slot, route),
+            Some(route) => self.dial(slot, &route),
             None => Err(self.unreached(slot, tuple, failure::connect_failure(errno))),
         };
         if let Err(failure) = failure {
