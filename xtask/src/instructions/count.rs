@@ -25,7 +25,7 @@ const HOPELESS: usize = 4;
 const SWITCHES: [&str; 3] = [
     "instructions::counted",
     "instructions::peers::Peers::serve",
-    "wavetank_engine::worker::Worker<D>::sealed",
+    "wavetank_engine::worker::sealing::<impl wavetank_engine::worker::Worker<D>>::sealed",
 ];
 
 /// See the module's description.
