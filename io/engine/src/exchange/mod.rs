@@ -31,6 +31,7 @@ use crate::request_flags::RequestFlags;
 use crate::request_queue::QueuedRequest;
 use crate::samples::Samples;
 use crate::slab::{Id, Slab};
+use times::length;
 
 /// One request in flight.
 struct Exchange {
@@ -156,7 +157,7 @@ impl<D: Driver> Exchanges<D> {
         let way = SendSpec { slot, target: step.target, flags: step.flags, timeout: step.timeout };
         let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => {
-                rec.begun(offered.key, now.since(offered.intended));
+                rec.begun(offered.key, length(offered.intended, now));
                 exchange
             }
             Err(resolved) => {
@@ -180,7 +181,7 @@ impl<D: Driver> Exchanges<D> {
         rec: &mut Recorder,
     ) -> Result<Id, CompletedRequest> {
         let OfferedRequest { key, intended, owner } = offered;
-        let lag = now.since(intended);
+        let lag = length(intended, now);
         if lag > BEHIND_MAX.0.unsigned_abs() {
             rec.dropped(key, DropReason::Behind);
             return Err(CompletedRequest { owner, at: now, done: false, unwritten: false });
@@ -271,7 +272,7 @@ impl<D: Driver> Exchanges<D> {
         let Some(entry) = self.slab.get_mut(exchange) else { return };
         if entry.sent.is_none() {
             entry.sent = Some(at);
-            rec.sent(entry.offered.key, at.since(entry.begun));
+            rec.sent(entry.offered.key, length(entry.begun, at));
         } else {
             self.on_more_sent(exchange, rec);
         }

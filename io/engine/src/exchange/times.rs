@@ -43,7 +43,7 @@ impl Exchange {
 /// Returns the length between two instants, never negative. The instants of one request are close
 /// enough for it to have no other limit.
 #[inline]
-const fn length(from: Nanos, to: Nanos) -> u64 {
+pub(super) const fn length(from: Nanos, to: Nanos) -> u64 {
     if to.0 > from.0 { to.0.abs_diff(from.0) } else { 0 }
 }
 
