@@ -155,7 +155,11 @@ mod tests {
                 .map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
         };
         let expected = expected.map_err(|(class, detail)| (class, detail.to_owned()));
-        assert_eq!(reported(read_tunnel(&mut tunnel_reader(Limits::default()), text.as_bytes(), false)), expected, "{text}");
+        assert_eq!(
+            reported(read_tunnel(&mut tunnel_reader(Limits::default()), text.as_bytes(), false)),
+            expected,
+            "{text}"
+        );
         let mut reader = tunnel_reader(Limits::default());
         let mut last = Ok(false);
         for (at, byte) in text.bytes().enumerate() {
@@ -193,7 +197,8 @@ mod tests {
         check("HTTP/1.1 599 No\r\n\r\n", refused("the proxy answered CONNECT with 599"));
         let surplus = "the proxy sent bytes after its response to CONNECT";
         check("HTTP/1.1 200 OK\r\n\r\nx", Err((ErrorClass::Protocol, surplus)));
-        let greeted = read_tunnel(&mut tunnel_reader(Limits::default()), b"HTTP/1.1 200 OK\r\n\r\nready", true);
+        let greeted =
+            read_tunnel(&mut tunnel_reader(Limits::default()), b"HTTP/1.1 200 OK\r\n\r\nready", true);
         assert_eq!(greeted.expect("it may greet"), Some(5));
         let mut reader = tunnel_reader(Limits::default());
         let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n", false).expect_err("not HTTP");
