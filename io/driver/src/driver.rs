@@ -119,7 +119,8 @@ pub enum Event {
     /// This many bytes arrived. [`Driver::received`] returns them until the next call of
     /// [`Driver::next`].
     Received(ConnId, usize),
-    /// All bytes of a send that was [`SendStatus::Pending`] are now with the kernel.
+    /// All bytes of a send that was [`SendStatus::Pending`] are now with the kernel. Where
+    /// [streams can be blocked](Driver::is_stream_blocked), one of them takes more.
     Flushed(ConnId),
     /// The peer will send no more, or the connection broke. The owner must still close it.
     Ended(ConnId, CloseReason),
@@ -170,7 +171,8 @@ pub enum StreamEndKind {
 /// Progress of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendStatus {
-    /// All bytes are with the kernel.
+    /// The driver has taken all bytes, and the caller need not wait: the kernel has them, or limits
+    /// of single streams hold them back.
     All,
     /// The rest is kept and sent when the peer reads. [`Event::Flushed`] follows.
     Pending,

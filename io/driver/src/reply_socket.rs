@@ -69,7 +69,8 @@ impl ReplySocket {
         let peer = peer.ok_or_else(|| Error::from_raw_os_error(libc::EAFNOSUPPORT))?;
         let local = received.cmsgs()?.find_map(|message| match message {
             ControlMessageOwned::Ipv4PacketInfo(info) => {
-                Some(IpAddr::from(u32::from_be(info.ipi_addr.s_addr).to_be_bytes()))
+                // For a datagram to all hosts, this is an address of the interface.
+                Some(IpAddr::from(u32::from_be(info.ipi_spec_dst.s_addr).to_be_bytes()))
             }
             ControlMessageOwned::Ipv6PacketInfo(info) => Some(IpAddr::from(info.ipi6_addr.s6_addr)),
             _ => None,

@@ -22,6 +22,12 @@ const NO_ERROR: u32 = 0x100;
 /// The code with which HTTP/3 cancels a request (RFC 9114 §8.1).
 const REQUEST_CANCELLED: u32 = 0x10c;
 
+/// The code with which HTTP/3 refuses a request of which it has done nothing (RFC 9114 §8.1).
+const REQUEST_REJECTED: u32 = 0x10b;
+
+/// If more bytes than this wait for QUIC, no stream of a connection gets more.
+const UNSENT_BYTES_MAX: usize = 16 << 20;
+
 /// One connection.
 #[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub(crate) struct QuicConnection {
@@ -30,6 +36,10 @@ pub(crate) struct QuicConnection {
     pub(crate) handle: ConnectionHandle,
     /// Bytes that QUIC did not accept yet, by stream.
     unsent: BTreeMap<u64, Unsent>,
+    /// The number of these bytes.
+    unsent_bytes: usize,
+    /// A server continues with this stream, so that each has its turn.
+    next_unsent: u64,
     /// The number of streams that this side has opened, by direction.
     opened: [u64; 2],
     /// When the timer that is set fires.
@@ -59,6 +69,12 @@ struct Unsent {
     is_end: bool,
 }
 
+impl Unsent {
+    const fn len(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+}
+
 /// What has happened on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
@@ -77,6 +93,8 @@ impl QuicConnection {
             connection,
             handle,
             unsent: BTreeMap::new(),
+            unsent_bytes: 0,
+            next_unsent: 0,
             opened: [0; 2],
             armed: Nanos::MAX,
             is_connected: false,
@@ -94,9 +112,17 @@ impl QuicConnection {
         self.unsent.is_empty()
     }
 
-    /// Whether QUIC has not accepted everything on this stream.
-    pub(crate) fn has_unsent(&self, stream: u64) -> bool {
-        self.unsent.contains_key(&stream)
+    /// Whether nothing more should be written on this stream: QUIC has not accepted everything on
+    /// it, or much on others.
+    pub(crate) fn is_stream_blocked(&self, stream: u64) -> bool {
+        self.unsent.contains_key(&stream) || self.unsent_bytes >= UNSENT_BYTES_MAX
+    }
+
+    /// Removes the bytes of one stream that QUIC did not accept. Returns whether there were any.
+    fn drop_unsent(&mut self, stream: u64) -> bool {
+        let unsent = self.unsent.remove(&stream);
+        self.unsent_bytes -= unsent.as_ref().map_or(0, Unsent::len);
+        unsent.is_some()
     }
 
     /// Whether the peer has received all streams but those of control, which never end.
@@ -111,7 +137,7 @@ impl QuicConnection {
             match record.kind {
                 RecordKind::Data | RecordKind::End => self.write_data(record),
                 RecordKind::Reset => {
-                    self.unsent.remove(&record.stream);
+                    self.drop_unsent(record.stream);
                     if self.is_open(record.stream) {
                         let _ =
                             self.connection.send_stream(stream_id(record.stream)).reset(code(record.code()));
@@ -122,6 +148,7 @@ impl QuicConnection {
                 }
                 RecordKind::Close => {
                     self.unsent.clear();
+                    self.unsent_bytes = 0;
                     self.connection.close(now, code(record.code()), Bytes::new());
                 }
             }
@@ -141,6 +168,7 @@ impl QuicConnection {
         if sent < record.bytes.len() || is_waiting {
             let unsent = self.unsent.entry(stream).or_default();
             unsent.bytes.extend_from_slice(&record.bytes[sent..]);
+            self.unsent_bytes += record.bytes.len() - sent;
             unsent.is_end |= is_end;
         } else if is_end {
             let _ = self.connection.send_stream(stream_id(stream)).finish();
@@ -180,16 +208,26 @@ impl QuicConnection {
 
     /// Continues with what QUIC did not accept.
     fn write_unsent(&mut self) {
-        // In ascending order, so that `is_open` meets no stream that waits further on.
-        let waiting: Vec<u64> = self.unsent.keys().copied().collect();
+        // In ascending order, so that `is_open` meets no stream that waits further on. A server
+        // opens none of them, and goes on where it stopped.
+        let mut waiting: Vec<u64> = self.unsent.keys().copied().collect();
+        if self.connection.side() == Side::Server {
+            let first = waiting.partition_point(|stream| *stream < self.next_unsent);
+            waiting.rotate_left(first);
+        }
         for stream in waiting {
             if !self.is_open(stream) {
                 continue;
             }
             let Some(mut unsent) = self.unsent.remove(&stream) else { continue };
+            self.unsent_bytes -= unsent.len();
             if let Some(sent) = self.write_some(stream, &unsent.bytes[unsent.sent..]) {
                 unsent.sent += sent;
+                if sent > 0 {
+                    self.next_unsent = stream + 1;
+                }
                 if unsent.sent < unsent.bytes.len() {
+                    self.unsent_bytes += unsent.len();
                     self.unsent.insert(stream, unsent);
                     continue;
                 }
@@ -222,12 +260,12 @@ impl QuicConnection {
                 Event::ConnectionLost { reason } => progress.lost = Some(reason),
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(id) = self.connection.streams().accept(dir) {
-                        self.read_stream(id, out);
+                        self.take_stream(id, out);
                     }
                 }
-                Event::Stream(StreamEvent::Readable { id }) => self.read_stream(id, out),
+                Event::Stream(StreamEvent::Readable { id }) => self.take_stream(id, out),
                 Event::Stream(StreamEvent::Stopped { id, error_code }) => {
-                    self.has_drained |= self.unsent.remove(&u64::from(id)).is_some();
+                    self.has_drained |= self.drop_unsent(id.into());
                     let _ = self.connection.send_stream(id).reset(error_code);
                     records::push_code(out, id.into(), RecordKind::Stop, error_code.into_inner());
                 }
@@ -237,6 +275,16 @@ impl QuicConnection {
                 _ => {}
             }
         }
+    }
+
+    /// Reads a stream, or refuses a request that comes after the owner has closed the connection.
+    fn take_stream(&mut self, id: StreamId, out: &mut Vec<u8>) {
+        if self.leaves_at.is_none() || id.dir() == Dir::Uni {
+            return self.read_stream(id, out);
+        }
+        // The requests before are complete or stopped, so they have nothing to read.
+        let _ = self.connection.send_stream(id).reset(VarInt::from_u32(REQUEST_REJECTED));
+        let _ = self.connection.recv_stream(id).stop(VarInt::from_u32(REQUEST_REJECTED));
     }
 
     fn read_stream(&mut self, id: StreamId, out: &mut Vec<u8>) {
@@ -266,7 +314,7 @@ impl QuicConnection {
         }
         // The caller transmits after every call.
         let _ = chunks.finalize();
-        if has_ended && self.connection.side() == Side::Client && self.unsent.remove(&id.into()).is_some() {
+        if has_ended && self.connection.side() == Side::Client && self.drop_unsent(id.into()) {
             // The server has answered without the rest of the request, and may read no more of it.
             let _ = self.connection.send_stream(id).reset(VarInt::from_u32(REQUEST_CANCELLED));
         }

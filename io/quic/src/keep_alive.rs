@@ -9,8 +9,7 @@ use crate::config::KEEP_ALIVE;
 
 /// The parameter `max_idle_timeout`, in milliseconds (RFC 9000 §18.2).
 const MAX_IDLE_TIMEOUT: u64 = 1;
-/// The shortest interval. No idle timeout ends a connection sooner than three probe timeouts after
-/// the last packet.
+/// The shortest interval. Shorter idle timeouts are not worth more packets.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
 /// When a client sends a PING on a silent connection. The library has the same interval for all
@@ -24,7 +23,7 @@ pub(crate) struct KeepAlive {
 }
 
 impl KeepAlive {
-    /// Creates that of a connection without a handshake.
+    /// Creates the state before the handshake is complete.
     pub(crate) const fn new(now: Instant) -> Self {
         Self { interval: None, silent_since: now }
     }

@@ -74,7 +74,8 @@ pub(crate) enum ReadMode {
 pub(crate) enum AfterLast {
     /// Read the next request.
     Go,
-    /// Close: all that was sent has been read.
+    /// Close. With HTTP/1, everything that was sent has been read. With streams, it happens after
+    /// the requests in progress, which are still read.
     Close,
     /// Close, but the client may still be sending. After an immediate close, the kernel would
     /// answer its bytes with a reset, which destroys the last response (RFC 9112 §9.6). So finish

@@ -42,7 +42,7 @@ struct CountingKey {
 }
 
 impl SigningKey for CountingKey {
-    /// A signature follows.
+    /// A signature follows if a scheme fits.
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
         self.signatures.0.fetch_add(1, Ordering::Relaxed);
         self.inner.choose_scheme(offered)

@@ -48,9 +48,9 @@ impl Driver for QuicListener {
         self.is_accepting = false;
     }
 
-    /// It is never pending: what the peer does not read on one stream keeps back no other. QUIC
-    /// limits the number of streams. The bytes kept are thus bounded if no more follows on those
-    /// that [are blocked](Driver::is_stream_blocked).
+    /// It is never pending: what the peer does not read on one stream keeps back no other. The
+    /// bytes kept are bounded if no more follows on those that [are
+    /// blocked](Driver::is_stream_blocked).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         let now = self.instants.now();
         let Some(entry) = self.get(conn).filter(|entry| !entry.has_ended) else {
@@ -63,7 +63,7 @@ impl Driver for QuicListener {
     }
 
     fn is_stream_blocked(&self, conn: ConnId, stream: u64) -> bool {
-        self.peek(conn).is_some_and(|entry| entry.has_unsent(stream))
+        self.peek(conn).is_some_and(|entry| entry.is_stream_blocked(stream))
     }
 
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<SendStatus, Errno> {

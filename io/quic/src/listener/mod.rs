@@ -129,11 +129,13 @@ impl QuicListener {
         match self.endpoint.handle(now, peer, local, None, bytes, &mut self.datagram) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 let Some(&conn) = self.by_handle.get(&handle.0) else { return Ok(true) };
-                let signatures = self.signatures.clone();
+                let before = self.signatures.count();
                 if let Some(entry) = self.get(conn) {
-                    let before = signatures.count();
                     entry.connection.handle_event(event);
-                    entry.has_signed |= before != signatures.count();
+                }
+                let has_signed = before != self.signatures.count();
+                if let Some(entry) = self.get(conn).filter(|_| has_signed) {
+                    entry.has_signed = true;
                 }
                 self.advance(conn, now);
             }

@@ -59,7 +59,7 @@ impl<D: Driver> Worker<D> {
         let server = &mut streams.server;
         let driver = &self.driver;
         let more = server.continue_bodies(|stream| driver.is_stream_blocked(id, stream));
-        if streams.closes && streams.owed.is_empty() && connection.then == AfterLast::Go {
+        if streams.closes && connection.then == AfterLast::Go {
             server.part();
             connection.then = AfterLast::Close;
         }

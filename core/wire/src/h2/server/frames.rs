@@ -68,6 +68,11 @@ impl Core {
 
     pub(super) fn count_idle_frame(&mut self) -> Result<(), Fault> {
         self.idle_frames += 1;
+        self.check_flood()
+    }
+
+    /// Checks that the client has not sent too many frames in a row that make no progress.
+    pub(super) fn check_flood(&self) -> Result<(), Fault> {
         if self.idle_frames > IDLE_FRAMES_MAX { Err(Fault::Flood) } else { Ok(()) }
     }
 

@@ -208,6 +208,8 @@ impl Core {
     }
 
     fn reset_id(&mut self, id: u32, code: ErrorCode) {
+        // A client that does not read would have us keep resets without end.
+        self.idle_frames += 1;
         frame::push_reset(&mut self.out, id, code);
         self.reset.insert(id);
     }

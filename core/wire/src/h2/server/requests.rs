@@ -63,15 +63,14 @@ impl Core {
         let fields = self.last_request.fields;
         if self.is_parting || self.streams.len() >= STREAMS_MAX {
             self.reset_id(id, ErrorCode::REFUSED_STREAM);
-            // A client that does not read would have us keep refusals without end.
-            return self.count_idle_frame();
+            return self.check_flood();
         }
         if fields.malformed || fields.too_large {
             let code =
                 if fields.malformed { ErrorCode::PROTOCOL_ERROR } else { ErrorCode::ENHANCE_YOUR_CALM };
             self.reset_id(id, code);
             sink.rejected(id);
-            return Ok(());
+            return self.check_flood();
         }
         let head = self.last_request.head(Version::Http2);
         let is_head = head.method == b"HEAD";
@@ -89,7 +88,7 @@ impl Core {
         if end_stream {
             self.complete(self.streams.len() - 1, sink);
         }
-        Ok(())
+        self.check_flood()
     }
 
     /// Handles a header block on a stream that was opened before.
@@ -116,7 +115,7 @@ impl Core {
         } else {
             self.complete(at, sink);
         }
-        Ok(())
+        self.check_flood()
     }
 }
 
