@@ -17,7 +17,7 @@ use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ResponseEnd, ResponseReader, ResponseSink};
 use wavetank_wire::streams::StreamClient;
 
-use super::messages::LineMessages;
+use super::messages::ConnectionMessages;
 use super::response_capture::ResponseCapture;
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;
@@ -99,7 +99,7 @@ pub(crate) struct SingleConnection<D: Driver> {
     /// The state of HTTP/2 or HTTP/3, if the connection uses it.
     pub(super) streams: Option<Box<StreamClient<()>>>,
     /// The messages, if the target carries any.
-    pub(super) messages: Option<Box<LineMessages>>,
+    pub(super) messages: Option<Box<ConnectionMessages>>,
     /// Bytes of the target that came with the response of a proxy.
     pub(super) greeting: Vec<u8>,
     /// How it has ended, if that was seen between two steps.
@@ -122,42 +122,42 @@ impl<'a> Connector<'a> {
         (self.cancelled)()
     }
 
-    /// Sends `request` on `line` and waits for the whole response, until `deadline`.
+    /// Sends `request` on `connection` and waits for the whole response, until `deadline`.
     pub(crate) fn ask<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         (request, head): (&Arc<[u8]>, bool),
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        if line.streams.is_some() {
-            return self.ask_stream(line, request, deadline, sink);
+        if connection.streams.is_some() {
+            return self.ask_stream(connection, request, deadline, sink);
         }
-        if line.messages.is_some() {
-            return self.ask_message(line, request, deadline, sink);
+        if connection.messages.is_some() {
+            return self.ask_message(connection, request, deadline, sink);
         }
         let mut reader = ResponseReader::new(self.limits());
         reader.expect(head);
         let sent = self.clock.now();
         // If this fails, a response may have arrived before. If none did, the end of the connection
         // is reported.
-        let handed = line.driver.send_shared(line.conn, request).is_ok();
+        let handed = connection.driver.send_shared(connection.conn, request).is_ok();
         let mut hearing = ResponseCapture { sent: handed, ..ResponseCapture::default() };
-        let heard = self.hear(line, &mut reader, deadline, (&mut hearing, sink));
-        self.conclude(line, sent, hearing, heard)
+        let heard = self.hear(connection, &mut reader, deadline, (&mut hearing, sink));
+        self.conclude(connection, sent, hearing, heard)
     }
 
     /// Returns the times of a response, or why there is none.
     pub(super) fn conclude<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         sent: Nanos,
         hearing: ResponseCapture,
         heard: Result<(ResponseEnd, bool), Failure>,
     ) -> Result<ResponseTimes, RequestError> {
         match heard {
             Ok((answer, surplus)) => {
-                line.served += 1;
+                connection.served += 1;
                 let complete = self.clock.now();
                 let first_byte = hearing.first_byte.unwrap_or(complete);
                 Ok(ResponseTimes { answer, sent, first_byte, complete, surplus })
@@ -165,8 +165,8 @@ impl<'a> Connector<'a> {
             // With a driver that defers sends, it may turn out that nothing was sent after all.
             Err(failure) => Err(RequestError {
                 failure,
-                address: Some(line.opened.address),
-                sent: hearing.sent && line.driver.take_unsent().is_none(),
+                address: Some(connection.opened.address),
+                sent: hearing.sent && connection.driver.take_unsent().is_none(),
                 untouched: hearing.first_byte.is_none(),
                 seen: hearing.seen,
             }),
@@ -216,12 +216,12 @@ impl<'a> Connector<'a> {
     /// Reads the response. Returns it, and whether more bytes followed.
     fn hear<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         reader: &mut ResponseReader,
         deadline: Nanos,
         (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
     ) -> Result<(ResponseEnd, bool), Failure> {
-        let (driver, conn) = (&mut line.driver, line.conn);
+        let (driver, conn) = (&mut connection.driver, connection.conn);
         loop {
             let event = self.event(driver, deadline, &Failure::new(ErrorClass::RequestTimeout));
             match event.map_err(|failure| hearing.of_failure(failure))? {

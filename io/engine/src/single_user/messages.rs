@@ -19,7 +19,7 @@ use crate::inbox::Inbox;
 use crate::upgrade_request::upgrade_request;
 
 /// A connection that carries messages, or that a step makes ready for them.
-pub(super) struct LineMessages {
+pub(super) struct ConnectionMessages {
     protocol: UrlProtocol,
     client: MessageClient,
     inbox: Inbox,
@@ -33,25 +33,30 @@ impl Connector<'_> {
     /// response, until `until`.
     pub(super) fn begin_messages<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         target: u16,
         until: Nanos,
     ) -> Result<(), Failure> {
         let target = usize::from(target);
         let protocol = self.plan.targets[target].protocol();
         let client = self.message_client(protocol);
-        let mut own =
-            LineMessages { protocol, client, inbox: Inbox::default(), deflater: None, last_id: Vec::new() };
+        let mut own = ConnectionMessages {
+            protocol,
+            client,
+            inbox: Inbox::default(),
+            deflater: None,
+            last_id: Vec::new(),
+        };
         if self.plan.upgrades_itself(target) {
             let request = upgrade_request(self.plan, &self.plan.targets[target]);
             if own.client.start(Operation::Connect(&request), &mut None, b"") == Started::Sends {
-                let _ = send(line, &mut own.client);
-                self.await_opening(line, &mut own, until)?;
+                let _ = send(connection, &mut own.client);
+                self.await_opening(connection, &mut own, until)?;
             }
         }
-        let greeting = std::mem::take(&mut line.greeting);
+        let greeting = std::mem::take(&mut connection.greeting);
         read_between(&mut own, &greeting).map_err(failure::message_failure)?;
-        line.messages = Some(Box::new(own));
+        connection.messages = Some(Box::new(own));
         Ok(())
     }
 
@@ -76,15 +81,15 @@ impl Connector<'_> {
     /// Waits for the response that opens a WebSocket or an event stream.
     fn await_opening<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
-        own: &mut LineMessages,
+        connection: &mut SingleConnection<D>,
+        own: &mut ConnectionMessages,
         until: Nanos,
     ) -> Result<(), Failure> {
         let protocol = own.protocol;
         let mut hearing = ResponseCapture::default();
         let heard = (&mut hearing, &mut ());
         let timeout = failure::opening_timeout(protocol);
-        let end = self.hear_message(line, own, (until, &timeout, false), heard).map_err(|failure| {
+        let end = self.hear_message(connection, own, (until, &timeout, false), heard).map_err(|failure| {
             let is_closed = failure.peer_closed && failure.errno.is_none();
             if is_closed { failure::opening_closed(protocol) } else { failure }
         })?;
@@ -94,29 +99,29 @@ impl Connector<'_> {
     /// Does what `request` says and waits for the answer, until `deadline`.
     pub(super) fn ask_message<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         request: &Arc<[u8]>,
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        let mut own = line.messages.take().expect("the caller has checked that it carries messages");
+        let mut own = connection.messages.take().expect("the caller has checked that it carries messages");
         let mut hearing = ResponseCapture { sent: true, ..ResponseCapture::default() };
         let sent = self.clock.now();
-        let result = self.operate(line, &mut own, request, (deadline, &mut hearing, sink));
-        line.messages = Some(own);
-        let concluded = self.conclude(line, sent, hearing, result.map(|answer| (answer, false)));
+        let result = self.operate(connection, &mut own, request, (deadline, &mut hearing, sink));
+        connection.messages = Some(own);
+        let concluded = self.conclude(connection, sent, hearing, result.map(|answer| (answer, false)));
         concluded.map_err(|error| RequestError { untouched: false, ..error })
     }
 
     fn operate<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
-        own: &mut LineMessages,
+        connection: &mut SingleConnection<D>,
+        own: &mut ConnectionMessages,
         request: &[u8],
         (deadline, hearing, sink): (Nanos, &mut ResponseCapture, &mut impl ResponseSink),
     ) -> Answered {
         let operation = Operation::parse(request);
-        let LineMessages { client, inbox, deflater, last_id, .. } = own;
+        let ConnectionMessages { client, inbox, deflater, last_id, .. } = own;
         let mut is_handed_over = true;
         let started = if inbox.may_answer(operation) {
             Started::Waits
@@ -144,40 +149,40 @@ impl Connector<'_> {
                     return Ok(end(0, message.body.len() as u64));
                 }
             }
-            Started::Sends => is_handed_over = send(line, client) != Ok(SendStatus::Pending),
+            Started::Sends => is_handed_over = send(connection, client) != Ok(SendStatus::Pending),
         }
         let timeout = Failure::new(ErrorClass::RequestTimeout);
         if operation.is_one_way() {
             if !is_handed_over {
-                self.await_flush(line, own, deadline, &timeout)?;
+                self.await_flush(connection, own, deadline, &timeout)?;
             }
             return Ok(end(0, 0));
         }
         if matches!((&*client, operation), (MessageClient::Call(_), Operation::Close(_))) {
             inbox.drain(|message| sink.body(&message.body));
         }
-        self.hear_message(line, own, (deadline, &timeout, operation.only_waits()), (hearing, sink))
+        self.hear_message(connection, own, (deadline, &timeout, operation.only_waits()), (hearing, sink))
     }
 
     /// Waits until the kernel has everything that was sent. Messages that arrive in the meantime
     /// are kept.
     fn await_flush<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
-        own: &mut LineMessages,
+        connection: &mut SingleConnection<D>,
+        own: &mut ConnectionMessages,
         deadline: Nanos,
         timeout: &Failure,
     ) -> Result<(), Failure> {
         loop {
-            match self.event(&mut line.driver, deadline, timeout)? {
-                Event::Flushed(id) if id == line.conn => return Ok(()),
-                Event::Received(id, len) if id == line.conn => {
-                    let read = read_between(own, line.driver.received(len));
-                    let _ = send(line, &mut own.client);
+            match self.event(&mut connection.driver, deadline, timeout)? {
+                Event::Flushed(id) if id == connection.conn => return Ok(()),
+                Event::Received(id, len) if id == connection.conn => {
+                    let read = read_between(own, connection.driver.received(len));
+                    let _ = send(connection, &mut own.client);
                     read.map_err(failure::message_failure)?;
                 }
-                Event::Ended(id, how) if id == line.conn => {
-                    return Err(failure::end_failure(how, &line.driver));
+                Event::Ended(id, how) if id == connection.conn => {
+                    return Err(failure::end_failure(how, &connection.driver));
                 }
                 _ => {}
             }
@@ -187,8 +192,8 @@ impl Connector<'_> {
     /// Waits for the next answer. `only_waits`: the operation has sent nothing.
     fn hear_message<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
-        own: &mut LineMessages,
+        connection: &mut SingleConnection<D>,
+        own: &mut ConnectionMessages,
         (deadline, timeout, only_waits): (Nanos, &Failure, bool),
         (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
     ) -> Answered {
@@ -196,7 +201,7 @@ impl Connector<'_> {
         let mut received = Some(0);
         loop {
             let is_closing = own.client.is_closing();
-            let LineMessages { client, inbox, .. } = &mut *own;
+            let ConnectionMessages { client, inbox, .. } = &mut *own;
             let at = self.clock.now();
             let mut heard = MessageCapture {
                 hearing: &mut *hearing,
@@ -208,22 +213,22 @@ impl Connector<'_> {
                 result: None,
             };
             if let Some(len) = received {
-                let input = if len == 0 { &[] } else { line.driver.received(len) };
+                let input = if len == 0 { &[] } else { connection.driver.received(len) };
                 let read = client.read(input, &mut heard);
                 let result = heard.result;
-                let _ = send(line, client);
+                let _ = send(connection, client);
                 if let Some(result) = result {
                     return result;
                 }
                 read.map_err(failure::message_failure)?;
             }
-            let event = match line.end {
-                Some(how) => Event::Ended(line.conn, how),
-                None => self.event(&mut line.driver, deadline, timeout)?,
+            let event = match connection.end {
+                Some(how) => Event::Ended(connection.conn, how),
+                None => self.event(&mut connection.driver, deadline, timeout)?,
             };
             received = match event {
-                Event::Received(id, len) if id == line.conn => Some(len),
-                Event::Ended(id, how) if id == line.conn => {
+                Event::Received(id, len) if id == connection.conn => Some(len),
+                Event::Ended(id, how) if id == connection.conn => {
                     let mut heard =
                         MessageCapture { hearing, sink, inbox, at, is_closing, only_waits, result: None };
                     if how == CloseReason::Eof && client.end(&mut heard) {
@@ -231,7 +236,7 @@ impl Connector<'_> {
                         let answer = heard.result.unwrap_or(Ok(whole));
                         return answer.map(|answer| ResponseEnd { keep_alive: false, ..answer });
                     }
-                    return Err(failure::end_failure(how, &line.driver));
+                    return Err(failure::end_failure(how, &connection.driver));
                 }
                 _ => None,
             };
@@ -289,7 +294,7 @@ impl<D: Driver> SingleConnection<D> {
 }
 
 /// Reads bytes that no step awaits.
-fn read_between(own: &mut LineMessages, bytes: &[u8]) -> Result<(), MessageFault> {
+fn read_between(own: &mut ConnectionMessages, bytes: &[u8]) -> Result<(), MessageFault> {
     let mut heard = MessageCapture {
         hearing: &mut ResponseCapture::default(),
         sink: &mut (),
@@ -305,11 +310,14 @@ fn read_between(own: &mut LineMessages, bytes: &[u8]) -> Result<(), MessageFault
 
 /// Sends what the machine has written. An error may be ignored: the end of the connection is then
 /// reported.
-fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut MessageClient) -> Result<SendStatus, Errno> {
+fn send<D: Driver>(
+    connection: &mut SingleConnection<D>,
+    client: &mut MessageClient,
+) -> Result<SendStatus, Errno> {
     if client.out().is_empty() {
         return Ok(SendStatus::All);
     }
-    let sent = line.driver.send(line.conn, client.out());
+    let sent = connection.driver.send(connection.conn, client.out());
     client.out().clear();
     sent
 }

@@ -48,7 +48,7 @@ impl Connector<'_> {
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
                         let (clock, streams, messages) = (self.clock, None, None);
-                        let line = SingleConnection {
+                        let connection = SingleConnection {
                             driver,
                             conn,
                             clock,
@@ -59,7 +59,7 @@ impl Connector<'_> {
                             greeting: Vec::new(),
                             end: None,
                         };
-                        return self.establish(line, target, until);
+                        return self.establish(connection, target, until);
                     }
                     Err(failure) => failure,
                 };
@@ -104,28 +104,28 @@ impl Connector<'_> {
     /// Sends the preface and makes the TLS handshake, as far as `target` needs them.
     fn establish<D: Driver>(
         &self,
-        mut line: SingleConnection<D>,
+        mut connection: SingleConnection<D>,
         target: u16,
         until: Nanos,
     ) -> Result<SingleConnection<D>, RequestError> {
         let tls = self.dial_tls(target);
-        let address = Some(line.opened.address);
+        let address = Some(connection.opened.address);
         let no = |failure| RequestError::new(failure, address);
         if self.preface.is_needed() {
             let mut hearing = ResponseCapture::default();
-            let said = self.send_preface(&mut line, (target, tls), until, &mut hearing);
+            let said = self.send_preface(&mut connection, (target, tls), until, &mut hearing);
             said.map_err(|failure| RequestError { seen: hearing.seen, ..no(failure) })?;
         }
         if tls.is_some() && self.plan.http.version != HttpVersion::Http3 {
-            line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
+            connection.opened.tls = Some(self.secure(&mut connection, until).map_err(no)?);
         }
         if self.plan.http.version.has_streams() && !self.plan.uses_tunnels() {
-            self.greet(&mut line, until).map_err(no)?;
+            self.greet(&mut connection, until).map_err(no)?;
         }
         if self.plan.carries_messages(usize::from(target)) {
-            self.begin_messages(&mut line, target, until).map_err(no)?;
+            self.begin_messages(&mut connection, target, until).map_err(no)?;
         }
-        Ok(line)
+        Ok(connection)
     }
 
     fn dial_tls(&self, target: u16) -> Option<DialTls> {
@@ -150,8 +150,12 @@ impl Connector<'_> {
         }
     }
 
-    fn secure<D: Driver>(&self, line: &mut SingleConnection<D>, until: Nanos) -> Result<Handshake, Failure> {
-        let (driver, conn) = (&mut line.driver, line.conn);
+    fn secure<D: Driver>(
+        &self,
+        connection: &mut SingleConnection<D>,
+        until: Nanos,
+    ) -> Result<Handshake, Failure> {
+        let (driver, conn) = (&mut connection.driver, connection.conn);
         loop {
             match self.event(driver, until, &failure::HANDSHAKE_TIMEOUT)? {
                 Event::Secured(id) if id == conn => {

@@ -10,37 +10,38 @@ use crate::failure::{self, Failure};
 use crate::preface::{TUNNEL_TIMEOUT, read_tunnel, tunnel_ended, tunnel_reader};
 
 impl Connector<'_> {
-    /// Sends the preface of `line` to `target`, and starts TLS after it. `hearing` keeps the
+    /// Sends the preface of `connection` to `target`, and starts TLS after it. `hearing` keeps the
     /// response of a proxy.
     pub(super) fn send_preface<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         (target, tls): (u16, Option<DialTls>),
         until: Nanos,
         hearing: &mut ResponseCapture,
     ) -> Result<(), Failure> {
-        let bytes = self.preface.bytes(target, || line.driver.ends(line.conn))?;
+        let bytes = self.preface.bytes(target, || connection.driver.ends(connection.conn))?;
         if !bytes.is_empty() {
             // If this fails, the end of the connection is reported.
-            let _ = line.driver.send(line.conn, &bytes);
+            let _ = connection.driver.send(connection.conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {
-            self.open_tunnel(line, target, until, hearing)?;
-            line.opened.tunnelled = Some(self.clock.now());
+            self.open_tunnel(connection, target, until, hearing)?;
+            connection.opened.tunnelled = Some(self.clock.now());
         }
-        tls.map_or(Ok(()), |tls| line.driver.secure(line.conn, tls)).map_err(failure::connect_failure)
+        tls.map_or(Ok(()), |tls| connection.driver.secure(connection.conn, tls))
+            .map_err(failure::connect_failure)
     }
 
     fn open_tunnel<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         target: u16,
         until: Nanos,
         hearing: &mut ResponseCapture,
     ) -> Result<(), Failure> {
         let protocol = self.plan.targets[usize::from(target)].protocol();
         let may_greet = protocol == UrlProtocol::Tcp && self.names[usize::from(target)].is_none();
-        let (driver, conn) = (&mut line.driver, line.conn);
+        let (driver, conn) = (&mut connection.driver, connection.conn);
         let mut reader = tunnel_reader(self.limits());
         loop {
             match self.event(driver, until, &TUNNEL_TIMEOUT)? {
@@ -48,7 +49,7 @@ impl Connector<'_> {
                     hearing.observe(driver.received(len));
                     let received = driver.received(len);
                     if let Some(surplus) = read_tunnel(&mut reader, received, may_greet)? {
-                        line.greeting = received[len - surplus..].to_vec();
+                        connection.greeting = received[len - surplus..].to_vec();
                         return Ok(());
                     }
                 }

@@ -185,21 +185,22 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             // A later hop has the same time to connect as the first, within the time of the whole
             // request.
             let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
-            let mut line = self.line(message, open_until).map_err(|broken| self.unanswered(broken))?;
+            let mut connection =
+                self.connection(message, open_until).map_err(|broken| self.unanswered(broken))?;
             let mut keep = Keep::new(keeps);
-            if line.must_be_new(&message.bytes) {
-                line.close(self.plan().http.close);
-                line = self
+            if connection.must_be_new(&message.bytes) {
+                connection.close(self.plan().http.close);
+                connection = self
                     .context
                     .caller
                     .open(message.target, open_until)
                     .map_err(|broken| self.unanswered(broken))?;
-                (self.watch)(TraceEvent::Opened(&line.opened));
+                (self.watch)(TraceEvent::Opened(&connection.opened));
             }
-            let (address, reused) = (line.opened.address, line.served > 0);
+            let (address, reused) = (connection.opened.address, connection.served > 0);
             let sent = self.now();
             let heard =
-                self.context.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
+                self.context.caller.ask(&mut connection, (&message.bytes, message.head), deadline, &mut keep);
             let left = heard.as_ref().map_or_else(|broken| broken.sent, |_| true);
             if left {
                 self.walked.sent += 1;
@@ -209,20 +210,21 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
             match heard {
                 Ok(heard) => {
-                    if !line.is_one_way(&message.bytes) {
+                    if !connection.is_one_way(&message.bytes) {
                         self.reported(&heard, &keep, message.call);
                     }
-                    self.put_back(message.target, line, &heard);
+                    self.put_back(message.target, connection, &heard);
                     return Ok((heard, keep));
                 }
                 Err(broken)
-                    if broken.failure.class == ErrorClass::RequestTimeout && line.waited(&message.bytes) =>
+                    if broken.failure.class == ErrorClass::RequestTimeout
+                        && connection.waited(&message.bytes) =>
                 {
-                    self.lines.insert(message.target, line);
+                    self.connections.insert(message.target, connection);
                     return Err(self.unanswered(broken));
                 }
                 Err(broken) => {
-                    line.close(self.plan().http.close);
+                    connection.close(self.plan().http.close);
                     let again = broken.failure.peer_closed && broken.untouched && reused;
                     if !(again && message.idempotent && why != RequestCause::Retry) {
                         let failure = broken.failure.past(deadline, self.now());
@@ -257,37 +259,43 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
 
     /// Whether the last connection to `target` is open, or has messages that no step has read.
     fn is_readable(&mut self, target: u16) -> bool {
-        self.lines.get_mut(&target).is_some_and(|line| !line.has_ended() || line.has_unread())
+        self.connections
+            .get_mut(&target)
+            .is_some_and(|connection| !connection.has_ended() || connection.has_unread())
     }
 
     /// Returns a connection for a message: the last one if it is still open, or if the message
     /// reads what has arrived there before. Otherwise it opens a new one.
-    fn line(&mut self, message: &Message<'_>, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
+    fn connection(
+        &mut self,
+        message: &Message<'_>,
+        until: Nanos,
+    ) -> Result<SingleConnection<D>, RequestError> {
         let target = message.target;
         let only_waits = Operation::parse(&message.bytes).only_waits();
         let mut last_id = Vec::new();
-        if let Some(mut line) = self.lines.remove(&target) {
-            if !line.has_ended() || (only_waits && line.has_unread()) {
-                return Ok(line);
+        if let Some(mut connection) = self.connections.remove(&target) {
+            if !connection.has_ended() || (only_waits && connection.has_unread()) {
+                return Ok(connection);
             }
-            last_id = line.last_event_id();
-            line.close(self.plan().http.close);
+            last_id = connection.last_event_id();
+            connection.close(self.plan().http.close);
         }
-        let mut line = self.context.caller.open(target, until)?;
-        line.continue_events(last_id);
-        (self.watch)(TraceEvent::Opened(&line.opened));
-        Ok(line)
+        let mut connection = self.context.caller.open(target, until)?;
+        connection.continue_events(last_id);
+        (self.watch)(TraceEvent::Opened(&connection.opened));
+        Ok(connection)
     }
 
     /// Keeps a connection for the next request, if it may carry one.
-    fn put_back(&mut self, target: u16, line: SingleConnection<D>, heard: &ResponseTimes) {
+    fn put_back(&mut self, target: u16, connection: SingleConnection<D>, heard: &ResponseTimes) {
         let http = &self.plan().http;
-        let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
+        let worn = http.requests_per_connection.is_some_and(|most| connection.served >= most);
         let single = self.context.scenario.connection == ConnectionOwner::Request;
         if !heard.answer.keep_alive || heard.surplus || !http.keepalive || worn || single {
-            line.close(http.close);
+            connection.close(http.close);
         } else {
-            self.lines.insert(target, line);
+            self.connections.insert(target, connection);
         }
     }
 }

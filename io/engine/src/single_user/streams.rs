@@ -21,10 +21,10 @@ impl Connector<'_> {
     /// until `until`.
     pub(super) fn greet<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         until: Nanos,
     ) -> Result<(), Failure> {
-        let tls = line.opened.tls.as_ref();
+        let tls = connection.opened.tls.as_ref();
         if tls.is_some_and(|tls| !speaks_http2(Some(&tls.agreed))) {
             return Err(failure::HTTP2_REFUSED);
         }
@@ -34,18 +34,18 @@ impl Connector<'_> {
             StreamClient::Http2(Client::new(self.limits(), tls.is_some()))
         });
         while !client.is_ready() {
-            send(line, &mut client);
-            match self.event(&mut line.driver, until, &failure::GREETING_TIMEOUT)? {
-                Event::Received(id, len) if id == line.conn => {
-                    let read = client.read(line.driver.received(len), &mut Nothing);
+            send(connection, &mut client);
+            match self.event(&mut connection.driver, until, &failure::GREETING_TIMEOUT)? {
+                Event::Received(id, len) if id == connection.conn => {
+                    let read = client.read(connection.driver.received(len), &mut Nothing);
                     if read.is_err() {
                         // The peer learns the reason.
-                        send(line, &mut client);
+                        send(connection, &mut client);
                     }
                     read.map_err(failure::http2_failure)?;
                 }
-                Event::Ended(id, how) if id == line.conn => {
-                    let failure = failure::end_failure(how, &line.driver);
+                Event::Ended(id, how) if id == connection.conn => {
+                    let failure = failure::end_failure(how, &connection.driver);
                     return Err(if failure.peer_closed && failure.errno.is_none() {
                         failure::GREETING_CLOSED
                     } else {
@@ -55,59 +55,60 @@ impl Connector<'_> {
                 _ => {}
             }
         }
-        send(line, &mut client);
-        line.streams = Some(client);
+        send(connection, &mut client);
+        connection.streams = Some(client);
         Ok(())
     }
 
     /// Sends `request` on a stream and waits for the whole response, until `deadline`.
     pub(super) fn ask_stream<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         request: &Arc<[u8]>,
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        let mut client = line.streams.take().expect("the caller has checked that it has streams");
+        let mut client = connection.streams.take().expect("the caller has checked that it has streams");
         let mut hearing = ResponseCapture::default();
         let sent = self.clock.now();
         let result = match client.request((), request, false) {
             Ok(()) => {
-                hearing.sent = send(line, &mut client);
-                self.hear_stream(line, &mut client, deadline, (&mut hearing, sink))
+                hearing.sent = send(connection, &mut client);
+                self.hear_stream(connection, &mut client, deadline, (&mut hearing, sink))
             }
             Err(()) => Err(failure::NOT_A_REQUEST),
         };
         client.cancel(|()| true, |(), _| ());
-        send(line, &mut client);
-        line.streams = Some(client);
-        self.conclude(line, sent, hearing, result.map(|answer| (answer, false)))
+        send(connection, &mut client);
+        connection.streams = Some(client);
+        self.conclude(connection, sent, hearing, result.map(|answer| (answer, false)))
     }
 
     fn hear_stream<D: Driver>(
         &self,
-        line: &mut SingleConnection<D>,
+        connection: &mut SingleConnection<D>,
         client: &mut StreamClient<()>,
         deadline: Nanos,
         (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
     ) -> Result<ResponseEnd, Failure> {
         loop {
-            let event = self.event(&mut line.driver, deadline, &Failure::new(ErrorClass::RequestTimeout));
+            let event =
+                self.event(&mut connection.driver, deadline, &Failure::new(ErrorClass::RequestTimeout));
             match event.map_err(|failure| hearing.of_failure(failure))? {
-                Event::Received(id, len) if id == line.conn => {
+                Event::Received(id, len) if id == connection.conn => {
                     let at = self.clock.now();
                     let mut heard = Heard { hearing, sink, at, result: None };
-                    let read = client.read(line.driver.received(len), &mut heard);
+                    let read = client.read(connection.driver.received(len), &mut heard);
                     let result = heard.result;
-                    send(line, client);
+                    send(connection, client);
                     match result {
                         Some(Ok(end)) => return Ok(end),
                         Some(Err(failure)) => return Err(failure::stream_failure(failure, false)),
                         None => read.map_err(failure::http2_failure)?,
                     }
                 }
-                Event::Ended(id, how) if id == line.conn => {
-                    return Err(failure::end_failure(how, &line.driver));
+                Event::Ended(id, how) if id == connection.conn => {
+                    return Err(failure::end_failure(how, &connection.driver));
                 }
                 _ => {}
             }
@@ -128,8 +129,8 @@ impl<D: Driver> SingleConnection<D> {
 }
 
 /// Sends what the machine has written. Returns whether the driver took it.
-fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut StreamClient<()>) -> bool {
-    let is_sent = client.out().is_empty() || line.driver.send(line.conn, client.out()).is_ok();
+fn send<D: Driver>(connection: &mut SingleConnection<D>, client: &mut StreamClient<()>) -> bool {
+    let is_sent = client.out().is_empty() || connection.driver.send(connection.conn, client.out()).is_ok();
     client.out().clear();
     is_sent
 }

@@ -44,7 +44,7 @@ pub(super) struct SingleUserRun<'w, 'a, D: Driver> {
     pub(super) memory: SingleUserBuffers<'w>,
     pub(super) session: Session,
     /// Open connections, by target.
-    pub(super) lines: BTreeMap<u16, SingleConnection<D>>,
+    pub(super) connections: BTreeMap<u16, SingleConnection<D>>,
     pub(super) walked: WalkResult,
     pub(super) watch: &'w mut dyn FnMut(TraceEvent<'_>),
     requests: u64,
@@ -99,8 +99,8 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
             reading: ParseCache::default(),
             finds: Values::default(),
         };
-        let (lines, walked) = (BTreeMap::new(), WalkResult::default());
-        Self { context, memory, session, lines, walked, watch, requests: 0, seen }
+        let (connections, walked) = (BTreeMap::new(), WalkResult::default());
+        Self { context, memory, session, connections, walked, watch, requests: 0, seen }
     }
 
     pub(super) fn plan(&self) -> &'a Plan {
@@ -131,8 +131,8 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
             early = early.or(self.through(&journey.after));
         }
         let close = self.plan().http.close;
-        for line in std::mem::take(&mut self.lines).into_values() {
-            line.close(close);
+        for connection in std::mem::take(&mut self.connections).into_values() {
+            connection.close(close);
         }
         for (slot, name) in (0_u16..).zip(&self.context.scenario.variables) {
             if let Some(value) = self.session.variable(slot).filter(|value| !value.is_empty()) {
