@@ -20,6 +20,8 @@ pub enum FrameReply {
     Send(Vec<u8>),
     /// It sends these bytes and closes the connection.
     SendAndClose(Vec<u8>),
+    /// It sends these bytes and reads nothing more. The connection stays open.
+    SendAndStall(Vec<u8>),
     /// It closes the connection, which resets it if the client has sent more.
     Close,
 }
@@ -127,6 +129,11 @@ fn serve(
                 client.shutdown(Shutdown::Write)?;
                 // Reads until the client closes, so that no reset destroys the last bytes.
                 while client.read(&mut [0; 1024])? > 0 {}
+                return Ok(());
+            }
+            FrameReply::SendAndStall(bytes) => {
+                client.write_all(&bytes)?;
+                std::mem::forget(client);
                 return Ok(());
             }
             FrameReply::Close => return Ok(()),

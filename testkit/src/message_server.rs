@@ -37,6 +37,8 @@ pub enum MessageReply {
     Send(Vec<u8>),
     /// It sends these bytes and closes the connection.
     SendAndClose(Vec<u8>),
+    /// It sends these bytes and ends, so that later bytes of the client are answered with a reset.
+    SendAndLeave(Vec<u8>),
 }
 
 type Reply = dyn Fn(MessageRequest) -> MessageReply + Send + Sync;
@@ -160,6 +162,7 @@ fn serve(
         let text = String::from_utf8_lossy(&payload).into_owned();
         match reply(MessageRequest { number, connection, path: path.clone(), text }) {
             MessageReply::Send(bytes) => write.write_all(&bytes)?,
+            MessageReply::SendAndLeave(bytes) => return write.write_all(&bytes),
             MessageReply::SendAndClose(bytes) => {
                 write.write_all(&bytes)?;
                 write.shutdown(Shutdown::Write)?;

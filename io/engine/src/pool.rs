@@ -38,8 +38,8 @@ struct TargetPool {
     idle: Vec<u32>,
     /// The place in `idle` of the slot that was chosen last, if connections carry several requests.
     last: usize,
-    /// Waiting requests, in order of arrival.
-    waiting: VecDeque<QueuedRequest>,
+    /// Waiting requests and their phases, in order of arrival.
+    waiting: VecDeque<(QueuedRequest, u16)>,
     /// The deadlines of waiting requests are not in order of arrival.
     mixed: bool,
     /// The number of connections being opened.
@@ -178,7 +178,7 @@ impl Pool {
             (target_pool.opening as usize).saturating_mul(self.streams) < target_pool.waiting.len()
         });
         wanted
-            .min_by_key(|(_, target_pool)| target_pool.waiting.front().map(|request| request.deadline))
+            .min_by_key(|(_, target_pool)| target_pool.waiting.front().map(|(request, _)| request.deadline))
             .map(|(target, _)| target)
     }
 
@@ -200,24 +200,24 @@ impl Pool {
         let mine = self.target_pools[usize::from(target)]
             .waiting
             .front()
-            .map_or(Nanos::MAX, |request| request.deadline);
+            .map_or(Nanos::MAX, |(request, _)| request.deadline);
         let wanted = self.next_target_to_dial().filter(|&wanted| wanted != target)?;
-        let first = self.target_pools[usize::from(wanted)].waiting.front()?;
+        let (first, _) = self.target_pools[usize::from(wanted)].waiting.front()?;
         (first.deadline < mine).then_some(wanted)
     }
 
-    /// Adds a request that waits for any slot; a retried one goes before all others. Returns its
-    /// deadline if a timer must be set for it.
-    pub(crate) fn wait(&mut self, request: QueuedRequest) -> Option<Nanos> {
+    /// Adds a request of `phase` that waits for any slot; a retried one goes before all others.
+    /// Returns its deadline if a timer must be set for it.
+    pub(crate) fn wait(&mut self, request: QueuedRequest, phase: u16) -> Option<Nanos> {
         let target_pool = self.target_pool(request.target);
         if request.again {
             target_pool.mixed |=
-                target_pool.waiting.front().is_some_and(|first| first.deadline < request.deadline);
-            target_pool.waiting.push_front(request);
+                target_pool.waiting.front().is_some_and(|(first, _)| first.deadline < request.deadline);
+            target_pool.waiting.push_front((request, phase));
         } else {
             target_pool.mixed |=
-                target_pool.waiting.back().is_some_and(|last| request.deadline < last.deadline);
-            target_pool.waiting.push_back(request);
+                target_pool.waiting.back().is_some_and(|(last, _)| request.deadline < last.deadline);
+            target_pool.waiting.push_back((request, phase));
         }
         if target_pool.armed <= request.deadline {
             return None;
@@ -226,9 +226,9 @@ impl Pool {
         Some(request.deadline)
     }
 
-    /// Takes the request that has waited longest for `target`.
+    /// Takes the request that has waited longest for `target`, and its phase.
     #[inline]
-    pub(crate) fn take_waiting(&mut self, target: u16) -> Option<QueuedRequest> {
+    pub(crate) fn take_waiting(&mut self, target: u16) -> Option<(QueuedRequest, u16)> {
         self.target_pool(target).waiting.pop_front()
     }
 
@@ -251,21 +251,23 @@ impl Pool {
         }
         let opening = target_pool.opening > 0;
         let next = if target_pool.mixed {
-            target_pool.waiting.retain(|request| {
+            target_pool.waiting.retain(|(request, _)| {
                 let expired = request.deadline <= now;
                 if expired {
                     up(*request, opening);
                 }
                 !expired
             });
-            let next = target_pool.waiting.iter().map(|request| request.deadline).min();
+            let next = target_pool.waiting.iter().map(|(request, _)| request.deadline).min();
             target_pool.mixed = !target_pool.waiting.is_empty();
             next.map(|next| next.max(now.after(LOOK_THROUGH)))
         } else {
-            while let Some(request) = target_pool.waiting.pop_front_if(|request| request.deadline <= now) {
+            while let Some((request, _)) =
+                target_pool.waiting.pop_front_if(|(request, _)| request.deadline <= now)
+            {
                 up(request, opening);
             }
-            target_pool.waiting.front().map(|request| request.deadline)
+            target_pool.waiting.front().map(|(request, _)| request.deadline)
         };
         target_pool.armed = next.unwrap_or(Nanos::MAX);
         next
@@ -311,7 +313,7 @@ mod tests {
     fn a_reader_with_less_time_is_notified_in_time() {
         let (mut pool, mut slab) = (Pool::new(1, 1, 1), Slab::new());
         let waits = [50, 20, 30].map(|deadline| request(&mut slab, 0, deadline * 1_000_000));
-        let timers = waits.map(|request| pool.wait(request).map(|at| at.0 / 1_000_000));
+        let timers = waits.map(|request| pool.wait(request, 0).map(|at| at.0 / 1_000_000));
         assert_eq!(timers, [Some(50), Some(20), None]);
         let mut reported = Vec::new();
         let mut expire = |pool: &mut Pool, fired: i64| {
@@ -332,7 +334,7 @@ mod tests {
         assert!(pool.take_room() && !pool.take_room());
         for (target, deadline) in [(0, 20), (1, 10)] {
             let request = request(&mut slab, target, deadline);
-            pool.wait(request);
+            pool.wait(request, 0);
         }
         pool.set_starved(true);
         assert_eq!(

@@ -42,6 +42,12 @@ impl RequestFlags {
         Self(all.into_iter().filter(|&(is, _)| is).fold(0, |bits, (_, bit)| bits | bit))
     }
 
+    /// Those of a message that awaits no answer.
+    #[cfg(test)]
+    pub(crate) const fn one_way() -> Self {
+        Self(Self::ONE_WAY)
+    }
+
     /// The response has no body.
     #[inline]
     pub(crate) const fn is_head(self) -> bool {

@@ -99,16 +99,36 @@ impl RequestQueue {
         }
     }
 
+    /// Returns the request that the next message answers: the first one that awaits an answer.
+    pub(crate) fn first_awaiting(&self) -> Option<QueuedRequest> {
+        let place = self.place_of(false)?;
+        match place.checked_sub(1) {
+            None => self.first,
+            Some(behind) => self.more.as_ref()?.get(behind).copied(),
+        }
+    }
+
+    /// Removes the first request in flight that awaits an answer.
+    pub(crate) fn take_awaiting(&mut self) -> Option<QueuedRequest> {
+        self.take_sent(self.place_of(false)?)
+    }
+
     /// Removes the first request in flight that awaits no answer.
     pub(crate) fn take_one_way(&mut self) -> Option<QueuedRequest> {
+        self.take_sent(self.place_of(true)?)
+    }
+
+    /// Returns the place of the first request that the kernel did not refuse, of this kind.
+    fn place_of(&self, is_one_way: bool) -> Option<usize> {
         let more = self.more.iter().flat_map(|more| more.iter());
-        let mut sent = self.first.iter().chain(more).take(self.sent());
-        let place = sent.position(|request| request.flags.is_one_way())?;
-        if place == 0 {
-            return self.pop_sent();
-        }
+        let mut sent = self.first.iter().chain(more).take((self.sent - self.refused) as usize);
+        sent.position(|request| request.flags.is_one_way() == is_one_way)
+    }
+
+    fn take_sent(&mut self, place: usize) -> Option<QueuedRequest> {
+        let Some(behind) = place.checked_sub(1) else { return self.pop_sent() };
         self.sent -= 1;
-        self.more.as_mut()?.remove(place - 1)
+        self.more.as_mut()?.remove(behind)
     }
 
     /// Adds one more request in flight, after the others.
@@ -273,6 +293,27 @@ mod tests {
         let cut: Vec<_> = std::iter::from_fn(|| queue.pop_cut()).collect();
         assert_eq!(cut, sent[1..].iter().map(unsent).collect::<Vec<_>>());
         assert!(!queue.is_refused());
+    }
+
+    #[test]
+    fn answers_pass_messages_that_await_none() {
+        let (mut slab, mut queue) = (Slab::new(), RequestQueue::default());
+        let mut send = |queue: &mut RequestQueue, flags| {
+            let (exchange, deadline) = (slab.insert(()), Nanos::ZERO);
+            let sent =
+                QueuedRequest { exchange, deadline, scenario: 0, step: 0, again: false, flags, target: 0 };
+            queue.push_sent(sent);
+            sent
+        };
+        let kinds = [RequestFlags::one_way(), RequestFlags::default()];
+        let [a, b, c, d] = [0, 1, 0, 1].map(|kind: usize| send(&mut queue, kinds[kind]));
+        assert_eq!(queue.first_awaiting(), Some(b));
+        assert_eq!(queue.take_awaiting(), Some(b));
+        assert_eq!(queue.first_awaiting(), Some(d));
+        queue.refuse();
+        assert_eq!((queue.first_awaiting(), queue.take_awaiting()), (None, None), "it was refused");
+        assert_eq!([(); 3].map(|()| queue.take_one_way()), [Some(a), Some(c), None]);
+        assert_eq!((queue.pop_cut(), queue.sent()), (Some((d, true)), 0));
     }
 
     #[test]

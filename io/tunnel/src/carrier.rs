@@ -22,8 +22,10 @@ pub(crate) struct Carrier {
     pub(crate) live: Vec<ConnId>,
     /// The number of those that wait until they can be opened.
     pub(crate) unopened: usize,
-    /// The streams with bytes that flow control holds back.
+    /// The streams with bytes that flow control or the kernel holds back.
     pub(crate) blocked: Vec<ConnId>,
+    /// The kernel does not take what was sent.
+    pub(crate) is_unflushed: bool,
 }
 
 impl Carrier {
@@ -40,6 +42,7 @@ impl Carrier {
             live: Vec::new(),
             unopened: 0,
             blocked: Vec::new(),
+            is_unflushed: false,
         }
     }
 
@@ -61,5 +64,6 @@ impl Carrier {
         if let Some(place) = self.live.iter().position(|own| *own == tunnel) {
             self.live.swap_remove(place);
         }
+        self.blocked.retain(|own| *own != tunnel);
     }
 }

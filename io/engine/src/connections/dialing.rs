@@ -251,7 +251,7 @@ impl<D: Driver> Connections<D> {
     fn without_source(&mut self, slot: u32, target: u16, at: Nanos) {
         if self.slots[slot as usize].is_pooled() {
             self.remove_from_pool(slot);
-            if let Some(request) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
+            if let Some((request, _)) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
                 self.outcomes.push_back(ConnectionOutcome::Dropped(request.exchange, at));
             }
         }
@@ -312,7 +312,7 @@ impl<D: Driver> Connections<D> {
         let target = entry.target;
         if entry.is_pooled() {
             self.remove_from_pool(slot);
-            if let Some(request) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
+            if let Some((request, _)) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
                 self.outcomes.push_back(ConnectionOutcome::Broken(
                     request.exchange,
                     Box::new(failure.clone()),

@@ -79,7 +79,7 @@ impl<D: Driver> Connections<D> {
             let _ = self.driver.send(conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {
-            // The reader stays for the responses that follow.
+            // With HTTP/1, the responses that follow use the same reader.
             let limits = self.io_pool.limits();
             self.slots[slot as usize].state = ConnState::Tunnelling;
             self.io_of(slot).machine = Machine::Http1(tunnel_reader(limits));
@@ -116,8 +116,11 @@ impl<D: Driver> Connections<D> {
         match read_tunnel(reader, self.driver.received(len), may_greet) {
             Ok(Some(surplus)) => {
                 self.prefaced(slot, conn, at, rec);
-                if surplus > 0 && self.slots[slot as usize].conn == Some(conn) {
-                    self.read_messages(slot, conn, len - surplus..len, at, rec);
+                if surplus > 0
+                    && self.slots[slot as usize].conn == Some(conn)
+                    && self.read_messages(slot, conn, len - surplus..len, at, rec)
+                {
+                    self.free(slot, at, rec);
                 }
             }
             Ok(None) => {}

@@ -72,8 +72,7 @@ impl<'a> MessageIntake<'a> {
 
     /// Returns the request that the current message answers.
     fn awaiting(&self) -> Option<QueuedRequest> {
-        // Nothing answers a message that is not with the kernel yet.
-        self.queue.first_sent().filter(|request| !self.is_closing && !request.flags.is_one_way())
+        if self.is_closing { None } else { self.queue.first_awaiting() }
     }
 
     /// Returns the message for the inbox that has begun.
@@ -82,10 +81,7 @@ impl<'a> MessageIntake<'a> {
     }
 
     fn answer(&mut self, end: ResponseEnd) {
-        let Some(request) = self.queue.first_sent().filter(|request| !request.flags.is_one_way()) else {
-            return;
-        };
-        self.queue.pop_sent();
+        let Some(request) = self.queue.take_awaiting() else { return };
         self.answered += 1;
         let (first_byte, at) = (*self.first_byte, self.at);
         self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, first_byte, at));
@@ -188,7 +184,7 @@ impl ClientSink for MessageIntake<'_> {
     }
 
     fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
-        let Some(request) = self.queue.first_sent() else { return false };
+        let Some(request) = self.queue.first_awaiting() else { return false };
         if !end.is_answer {
             *self.first_byte = self.at;
             if end.status == 0 {

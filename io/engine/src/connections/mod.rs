@@ -330,7 +330,7 @@ impl<D: Driver> Connections<D> {
             return;
         }
         let failure = failure::end_failure(how, &self.driver);
-        if how == CloseReason::Eof && self.upgrades.is_some() && self.keep_unread(slot, &failure) {
+        if self.upgrades.is_some() && self.outlives_end(slot, how) && self.keep_unread(slot, &failure) {
             return;
         }
         // A close that was announced, with nothing in flight, is no loss.

@@ -91,6 +91,7 @@ impl<D: Driver> Connections<D> {
         let io = entry.io.get_or_insert_with(|| self.io_pool.take_for(slot, entry.parked));
         let is_sent = match &mut io.machine {
             Machine::Http1(_) => return,
+            Machine::Messages(own) if own.end.is_some() => return,
             Machine::Streams(client) => client.ping(&payload),
             Machine::Messages(own) => {
                 let is_sent = own.client.ping(&payload);

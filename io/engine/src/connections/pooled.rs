@@ -36,7 +36,7 @@ impl<D: Driver> Connections<D> {
             }
             return;
         }
-        if let Some(deadline) = pool.wait(request) {
+        if let Some(deadline) = pool.wait(request, phase) {
             self.timers.insert(deadline, Timer::Waiting(request.target));
         }
         self.dial_for_queue(phase, rec);
@@ -66,7 +66,7 @@ impl<D: Driver> Connections<D> {
                 pool.put_idle(slot, entry);
                 return self.dial_for_queue(phase, rec);
             }
-            let Some(request) = pool.take_waiting(target) else {
+            let Some((request, of_phase)) = pool.take_waiting(target) else {
                 if unused || self.has_streams {
                     pool.put_idle(slot, entry);
                     if unused && pool.is_starved() {
@@ -75,6 +75,7 @@ impl<D: Driver> Connections<D> {
                 }
                 return;
             };
+            entry.phase = of_phase;
             self.dispatch(slot, request, at, rec);
         }
     }

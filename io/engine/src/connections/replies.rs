@@ -23,6 +23,10 @@ impl<D: Driver> Connections<D> {
             Machine::Messages(own) => {
                 own.client.hold_pongs(false);
                 send_out(&mut self.driver, conn, &mut own.client);
+                if D::SENDS_LATER {
+                    // They must have been sent before they are done.
+                    self.flush_conn(conn);
+                }
                 self.complete_one_way(slot, at, rec);
             }
         }

@@ -40,8 +40,8 @@ impl Exchange {
     }
 }
 
-/// Returns the length between two instants, never negative. The instants of one request are close
-/// enough for it to have no other limit.
+/// Returns the length between two instants, never negative. Unlike [`Nanos::since`], it does not
+/// stop at the largest `i64`.
 #[inline]
 pub(super) const fn length(from: Nanos, to: Nanos) -> u64 {
     if to.0 > from.0 { to.0.abs_diff(from.0) } else { 0 }

@@ -254,7 +254,7 @@ impl<D: Driver> SingleConnection<D> {
         if self.streams.as_ref().is_some_and(|streams| streams.room() == 0) {
             return true;
         }
-        if self.end.is_some() {
+        if self.end.is_some() || self.messages.as_ref().is_some_and(|own| own.is_over()) {
             return true;
         }
         // A wait that fails reports nothing; the next one reports the reason.

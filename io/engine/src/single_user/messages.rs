@@ -26,6 +26,20 @@ pub(super) struct ConnectionMessages {
     deflater: Option<Box<Deflater>>,
     /// The last event id of the stream that this one continues.
     last_id: Vec<u8>,
+    /// The server has broken the protocol between two steps.
+    is_broken: bool,
+}
+
+impl ConnectionMessages {
+    /// Whether no step can send on the connection any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_broken || (self.client.is_used() && !self.client.is_open())
+    }
+
+    /// Whether something has arrived that a step may read.
+    fn has_unread(&self) -> bool {
+        !self.is_broken && (!self.inbox.is_empty() || self.client.has_unread())
+    }
 }
 
 impl Connector<'_> {
@@ -46,6 +60,7 @@ impl Connector<'_> {
             inbox: Inbox::default(),
             deflater: None,
             last_id: Vec::new(),
+            is_broken: false,
         };
         if self.plan.upgrades_itself(target) {
             let request = upgrade_request(self.plan, &self.plan.targets[target]);
@@ -149,7 +164,7 @@ impl Connector<'_> {
                     return Ok(end(0, message.body.len() as u64));
                 }
             }
-            Started::Sends => is_handed_over = send(connection, client) != Ok(SendStatus::Pending),
+            Started::Sends => is_handed_over = send(connection, client) == Ok(SendStatus::All),
         }
         let timeout = Failure::new(ErrorClass::RequestTimeout);
         if operation.is_one_way() {
@@ -180,6 +195,9 @@ impl Connector<'_> {
                     let read = read_between(own, connection.driver.received(len));
                     let _ = send(connection, &mut own.client);
                     read.map_err(failure::message_failure)?;
+                    if !own.client.is_open() {
+                        return Err(failure::AFTER_CLOSE);
+                    }
                 }
                 Event::Ended(id, how) if id == connection.conn => {
                     return Err(failure::end_failure(how, &connection.driver));
@@ -252,7 +270,7 @@ impl<D: Driver> SingleConnection<D> {
 
     /// Whether something has arrived that no step has read.
     pub(super) fn has_unread(&self) -> bool {
-        self.messages.as_ref().is_some_and(|own| !own.inbox.is_empty() || own.client.has_unread())
+        self.messages.as_ref().is_some_and(|own| own.has_unread())
     }
 
     /// Whether `request` only waited for a message, so that the connection outlives its timeout. It
@@ -285,9 +303,9 @@ impl<D: Driver> SingleConnection<D> {
     /// Reads bytes that arrive between two steps. Returns whether the connection is still open.
     pub(super) fn read_messages_between(&mut self, len: usize) -> bool {
         let Some(mut own) = self.messages.take() else { return false };
-        let is_read = read_between(&mut own, self.driver.received(len)).is_ok();
+        own.is_broken |= read_between(&mut own, self.driver.received(len)).is_err();
         let _ = send(self, &mut own.client);
-        let is_usable = is_read && own.client.is_open();
+        let is_usable = !own.is_broken && own.client.is_open();
         self.messages = Some(own);
         is_usable
     }

@@ -33,7 +33,9 @@ impl<D: Driver> Tunnels<D> {
             Event::Flushed(_) => {
                 if let Some(own) = carrier_mut(&mut self.carriers, id) {
                     own.client.set_blocked(false);
+                    own.is_unflushed = false;
                 }
+                self.unblock(id);
             }
             _ => {}
         }
@@ -164,14 +166,15 @@ impl<D: Driver> Tunnels<D> {
         self.fail_tunnel(tunnel, kind, reason);
     }
 
-    /// Reports the streams of which flow control has let all bytes go.
+    /// Reports the streams of which flow control and the kernel have let all bytes go.
     fn unblock(&mut self, id: ConnId) {
         let Self { table, carriers, events, .. } = self;
         let Some(own) = carrier_mut(carriers, id) else { return };
-        let client = &mut own.client;
+        let (client, is_unflushed) = (&mut own.client, own.is_unflushed);
         own.blocked.retain(|&blocked| {
             let Some(tunnel) = table.get_mut(blocked) else { return false };
-            let is_blocked = tunnel.stream.is_some_and(|stream| client.unsent(stream) > 0);
+            // A stream that was moved is not open yet.
+            let is_blocked = is_unflushed || tunnel.stream.is_none_or(|stream| client.unsent(stream) > 0);
             if !is_blocked {
                 tunnel.is_blocked = false;
                 events.push(Event::Flushed(blocked));
@@ -189,6 +192,7 @@ impl<D: Driver> Tunnels<D> {
             own.client.out().clear();
             if sent == Ok(SendStatus::Pending) {
                 own.client.set_blocked(true);
+                own.is_unflushed = true;
             }
         }
     }

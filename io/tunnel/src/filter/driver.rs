@@ -139,7 +139,7 @@ impl<D: Driver> Driver for Tunnels<D> {
         if self.streams_max == 0 {
             return self.inner.is_ending(conn);
         }
-        self.events.is_ending(conn)
+        self.table.get(conn).is_some_and(|tunnel| tunnel.has_ended) && self.events.is_ending(conn)
     }
 
     fn stream_end(&self) -> Option<StreamEnd> {

@@ -101,14 +101,19 @@ impl<D: Driver> Tunnels<D> {
         }
         own.client.send(stream, bytes);
         let unsent = own.client.unsent(stream);
-        if unsent > 0 && !std::mem::replace(&mut tunnel.is_blocked, true) {
-            own.blocked.push(id);
-        }
         if unsent > UNSENT_BYTES_MAX {
             return Err(self.overrun(id));
         }
         self.flush(carrier);
-        Ok(if unsent > 0 { SendStatus::Pending } else { SendStatus::All })
+        let Self { table, carriers, .. } = self;
+        let (Some(own), Some(tunnel)) = (carrier_mut(carriers, carrier), table.get_mut(id)) else {
+            return Ok(SendStatus::All);
+        };
+        let is_held = unsent > 0 || own.is_unflushed;
+        if is_held && !std::mem::replace(&mut tunnel.is_blocked, true) {
+            own.blocked.push(id);
+        }
+        Ok(if is_held { SendStatus::Pending } else { SendStatus::All })
     }
 
     /// Ends a stream on which more was sent than may be kept.

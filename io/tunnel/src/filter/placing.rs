@@ -92,7 +92,12 @@ impl<D: Driver> Tunnels<D> {
         });
         let dial = Dial { from, ..tunnel.dial };
         if let Err(errno) = self.place(id, &dial) {
-            self.end_tunnel(id, CloseReason::Broken(errno));
+            return self.end_tunnel(id, CloseReason::Broken(errno));
+        }
+        let Self { table, carriers, .. } = self;
+        let Some(tunnel) = table.get(id).filter(|tunnel| tunnel.is_blocked) else { return };
+        if let Some(own) = tunnel.carrier.and_then(|carrier| carrier_mut(carriers, carrier)) {
+            own.blocked.push(id);
         }
     }
 
