@@ -212,6 +212,8 @@ impl World {
             if self.agents[number].is_none() {
                 self.start_agent(number);
             }
+            // One that was suspended goes on.
+            self.touch(number);
         }
         self.disk.crash(&mut self.random);
         self.outcome = None;
