@@ -178,13 +178,9 @@ impl<D: Driver> Connections<D> {
     /// Whether what has arrived on a connection can still be read after this end. A connection that
     /// is kept for that may also break afterwards.
     pub(super) fn outlives_end(&self, slot: u32, how: CloseReason) -> bool {
-        matches!(how, CloseReason::Eof | CloseReason::Truncated) || self.is_kept(slot)
-    }
-
-    /// Whether a connection is kept although the peer has ended it.
-    pub(super) fn is_kept(&self, slot: u32) -> bool {
         let io = self.slots[slot as usize].io.as_deref();
-        io.is_some_and(|io| matches!(&io.machine, Machine::Messages(own) if own.end.is_some()))
+        matches!(how, CloseReason::Eof | CloseReason::Truncated)
+            || io.is_some_and(|io| matches!(&io.machine, Machine::Messages(own) if own.end.is_some()))
     }
 
     /// Keeps a connection that the peer has ended with `failure` for the steps that read what has
