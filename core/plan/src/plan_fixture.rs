@@ -1,4 +1,4 @@
-//! [`Plan::for_tests`]: the plan of the simplest run.
+//! [`Plan::for_tests`] and [`TlsPlan::for_tests`]: the plan of the simplest run, and of its TLS.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,6 +11,7 @@ use crate::constants::{
 use crate::{
     ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, Load, MaxOpenLimit, Phase, Plan,
     PopulationCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan, SourcesPlan, Step, Target, TargetUrl,
+    TlsPlan, TlsResume, TlsVersions,
 };
 
 impl Plan {
@@ -70,6 +71,24 @@ impl Plan {
             under_test: Vec::new(),
             events: Vec::new(),
             tags: BTreeMap::new(),
+        }
+    }
+}
+
+impl TlsPlan {
+    /// Returns settings that accept any certificate, resume no session and offer `alpn`. Tests that
+    /// need no command line start from them.
+    pub fn for_tests(alpn: &[&str]) -> Self {
+        Self {
+            verify: false,
+            ca_pem: None,
+            client: None,
+            sni: None,
+            resume: TlsResume::Never,
+            versions: TlsVersions::Both,
+            groups: Vec::new(),
+            ciphers: Vec::new(),
+            alpn: alpn.iter().map(|&name| name.to_owned()).collect(),
         }
     }
 }

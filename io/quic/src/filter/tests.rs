@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quinn_proto::{IdleTimeout, ServerConfig, TransportConfig};
 use wavetank_driver::{Clock, DriverConfig, Epoll, TlsServer, TlsServerOptions};
-use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+use wavetank_plan::TlsPlan;
 
 use super::*;
 use crate::config::KEEP_ALIVE;
@@ -27,17 +27,7 @@ fn settled(idle_timeout: Duration) -> (Quic<Epoll>, Nanos) {
     config.transport_config(Arc::new(transport));
     let mut server = QuicListener::with_config(clock, config::server_endpoint(&tls), Some(Arc::new(config)));
     let (_, address) = server.listen((Ipv4Addr::LOCALHOST, 0).into()).expect("a free port");
-    let plan = TlsPlan {
-        verify: false,
-        ca_pem: None,
-        client: None,
-        sni: None,
-        resume: TlsResume::Never,
-        versions: TlsVersions::Both,
-        groups: Vec::new(),
-        ciphers: Vec::new(),
-        alpn: vec!["h3".to_owned()],
-    };
+    let plan = TlsPlan::for_tests(&["h3"]);
     let tls = Arc::new(TlsClient::new(&plan, &names).expect("a good plan"));
     let inner = Epoll::new(&DriverConfig::small(clock)).expect("a driver");
     let mut client = Quic::wrap(inner, Some(tls)).expect("it has the cipher");

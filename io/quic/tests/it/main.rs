@@ -7,7 +7,7 @@ use wavetank_driver::{
     Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Errno, Event, SendStatus,
     TlsClient, TlsServer, TlsServerOptions, Uring, probe_uring,
 };
-use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
+use wavetank_plan::{Close, TlsPlan};
 use wavetank_quic::{Quic, QuicListener};
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records::{self, RecordKind};
@@ -17,17 +17,7 @@ const TURNS_MAX: u32 = 6_000;
 const TURN: Nanos = Nanos::from_millis(10);
 
 fn client_tls() -> Arc<TlsClient> {
-    let plan = TlsPlan {
-        verify: false,
-        ca_pem: None,
-        client: None,
-        sni: None,
-        resume: TlsResume::Never,
-        versions: TlsVersions::Both,
-        groups: Vec::new(),
-        ciphers: Vec::new(),
-        alpn: vec!["h3".to_owned()],
-    };
+    let plan = TlsPlan::for_tests(&["h3"]);
     Arc::new(TlsClient::new(&plan, &["localhost".to_owned()]).expect("a good plan"))
 }
 

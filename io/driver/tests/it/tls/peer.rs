@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wavetank_driver::{
     Clock, ConnId, Dial, DialTls, Driver, DriverConfig, Tls, TlsClient, TlsServer, TlsServerOptions,
 };
-use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+use wavetank_plan::TlsPlan;
 
 use crate::suite::bench::{Bench, Heard};
 
@@ -13,17 +13,7 @@ pub(crate) type TlsBench<D> = Bench<Tls<D>>;
 
 /// Returns the plan of a client that accepts any certificate.
 pub(crate) fn trusting() -> TlsPlan {
-    TlsPlan {
-        verify: false,
-        ca_pem: None,
-        client: None,
-        sni: None,
-        resume: TlsResume::Never,
-        versions: TlsVersions::Both,
-        groups: vec![],
-        ciphers: vec![],
-        alpn: vec![],
-    }
+    TlsPlan::for_tests(&[])
 }
 
 /// Returns the plan of a client that trusts `server`.

@@ -11,7 +11,7 @@ use quinn_proto::{
     StreamEvent, StreamId, TransportConfig,
 };
 use wavetank_driver::{Clock, TlsClient, TlsServer, TlsServerOptions};
-use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+use wavetank_plan::{TlsPlan, TlsResume};
 use wavetank_target::{ServeOptions, Server};
 use wavetank_wire::h1::{Limits, ResponseEnd};
 use wavetank_wire::h2::{ClientSink, StreamFailure};
@@ -50,17 +50,7 @@ impl ClientSink<u32> for Seen {
 
 /// The TLS of a client. With `verify`, it rejects the certificates of tests.
 pub(crate) fn client_tls(verify: bool, resume: TlsResume) -> TlsClient {
-    let plan = TlsPlan {
-        verify,
-        ca_pem: None,
-        client: None,
-        sni: None,
-        resume,
-        versions: TlsVersions::Both,
-        groups: Vec::new(),
-        ciphers: Vec::new(),
-        alpn: vec!["h3".to_owned()],
-    };
+    let plan = TlsPlan { verify, resume, ..TlsPlan::for_tests(&["h3"]) };
     TlsClient::new(&plan, &["localhost".to_owned()]).expect("a good plan")
 }
 
